@@ -1,0 +1,62 @@
+# Everything runs in a local environment that is made on first use. To keep it elsewhere
+# or to use another interpreter: make test VENV=/some/dir PYTHON=python3.13
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+NATIVE := CMakeLists.txt $(shell find native -type f)
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test lint bench docs calibrate clean
+
+help:  ## show this list
+	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
+
+demo: $(VENV)/.package  ## install, then run the demonstration
+	$(BIN)/python examples/demo.py
+
+test: lint  ## run the static checks, then the tests with coverage
+	$(BIN)/python -m pytest -n 2 -m "not calibration" --cov
+
+lint: $(VENV)/.dev  ## check style, types, imports and spelling
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/codespell
+
+bench: $(VENV)/.bench  ## time the operations that matter
+	$(BIN)/python -m pytest benchmarks --benchmark-only -p no:randomly
+
+docs: $(VENV)/.docs  ## build the documentation into docs/_build/html
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+calibrate: $(VENV)/.dev  ## check levels and powers by simulation (slow)
+	$(BIN)/python -m pytest -n 2 -m calibration tests/calibration
+
+clean:  ## remove the environment and everything that was built
+	rm -rf $(VENV) build dist docs/_build docs/reference/generated
+	rm -rf .coverage .benchmarks .hypothesis .import_linter_cache
+	rm -rf .mypy_cache .pytest_cache .ruff_cache
+
+# The install is editable: Python changes need nothing, native changes a new build.
+$(VENV)/.package: pyproject.toml $(NATIVE)
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) install --upgrade "pip>=25.1"
+	$(PIP) install --editable ".[grid]"
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.package
+	$(PIP) install --group dev
+	touch $@
+
+$(VENV)/.bench: $(VENV)/.package
+	$(PIP) install --group bench
+	touch $@
+
+$(VENV)/.docs: $(VENV)/.package
+	$(PIP) install --group docs
+	touch $@
