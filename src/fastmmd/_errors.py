@@ -1,0 +1,22 @@
+"""Exceptions and warnings that users may want to catch by name."""
+
+from __future__ import annotations
+
+
+class UndefinedEstimateError(ValueError):
+    """The estimate asked for does not exist for these samples.
+
+    An unbiased estimate needs two rows in each sample, for instance.
+    """
+
+
+class UnsupportedKernelError(ValueError):
+    """The kernel lacks a property that the chosen method needs."""
+
+
+class MissingDependencyError(ImportError):
+    """An optional package is needed; the message names the install command."""
+
+
+class ToleranceWarning(UserWarning):
+    """The estimate stands, but the accuracy asked for was not reached."""

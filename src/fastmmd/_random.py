@@ -1,0 +1,30 @@
+"""One way to turn `rng` arguments into generators."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from fastmmd._typing import RNGLike
+
+
+def as_generator(rng: RNGLike, /) -> np.random.Generator:
+    """Return the generator that `rng` stands for (SPEC 7), or say what is wrong."""
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError) as error:
+        msg = (
+            "`rng` must be None, a non-negative integer, a SeedSequence or a "
+            f"numpy.random.Generator; got {rng!r}."
+        )
+        raise type(error)(msg) from error
+
+
+def spawn(rng: RNGLike, n_streams: int, /) -> list[np.random.Generator]:
+    """Return independent child generators, one per purpose.
+
+    Drawing more from one child (more frequencies, say) leaves the others untouched.
+    """
+    return as_generator(rng).spawn(n_streams)
