@@ -1,0 +1,251 @@
+"""Kernels of the Euclidean distance: mixtures of Gaussians over their bandwidth.
+
+A function of the distance that is positive definite in every dimension is an average of
+Gaussians of different widths (Schoenberg 1938). So the frequencies of every kernel in
+this file are a standard normal vector times an independent random scale, and a kernel is
+defined by its profile and by the law of that scale.
+"""
+
+from __future__ import annotations
+
+import abc
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from fastmmd._random import as_generator
+from fastmmd._validation import check_count
+from fastmmd.kernels.base import Kernel, PairForm, open_uniforms, set_positive
+
+if TYPE_CHECKING:
+    from fastmmd._typing import FloatArray, RNGLike
+
+
+class Radial(Kernel):
+    """A kernel of the distance: ``w = scale * standard normal / bandwidth``."""
+
+    __slots__ = ()
+
+    bandwidth: float
+
+    @abc.abstractmethod
+    def profile(self, squared_distance: FloatArray, /) -> FloatArray:
+        """Return the value at a squared distance measured in bandwidths."""
+
+    @abc.abstractmethod
+    def scales_from_uniforms(self, uniforms: FloatArray, /) -> FloatArray:
+        """Map uniforms of shape (n, uniforms_per_scale) to the random scales."""
+
+    @property
+    def uniforms_per_scale(self) -> int:
+        """How many uniform numbers make one scale: 0 where it is fixed."""
+        return 1
+
+    @property
+    def is_radial(self) -> bool:
+        return True
+
+    def pair_forms(self) -> tuple[PairForm, ...]:
+        return (PairForm("squared", 1.0 / self.bandwidth, self.profile),)
+
+    def uniforms_per_frequency(self, n_columns: int, /) -> int:
+        return n_columns + self.uniforms_per_scale
+
+    def frequencies_from_uniforms(
+        self, uniforms: FloatArray, n_columns: int, /
+    ) -> FloatArray:
+        from scipy.special import ndtri
+
+        scales = self.scales_from_uniforms(uniforms[:, n_columns:]) / self.bandwidth
+        return np.asarray(ndtri(uniforms[:, :n_columns]) * scales[:, None])
+
+    def sample_radii(
+        self, n_frequencies: int, /, *, n_columns: int, rng: RNGLike = None
+    ) -> FloatArray:
+        # |w| = scale * chi: two numbers a frequency in place of n_columns normals.
+        n_frequencies = check_count(n_frequencies, name="n_frequencies")
+        generator = as_generator(rng)
+        lengths = np.sqrt(generator.chisquare(n_columns, n_frequencies))
+        uniforms = generator.random((n_frequencies, self.uniforms_per_scale))
+        scales = self.scales_from_uniforms(open_uniforms(uniforms))
+        return np.asarray(lengths * scales / self.bandwidth)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Gaussian(Radial):
+    r"""The kernel :math:`k(x, y) = \exp(-\|x - y\|^2 / (2 s^2))`.
+
+    Parameters
+    ----------
+    bandwidth : float
+        Length scale :math:`s > 0`, in the units of the data.
+
+    Notes
+    -----
+    The frequencies are normal with covariance :math:`s^{-2} I` [1]_.
+
+    References
+    ----------
+    .. [1] Rahimi and Recht, "Random Features for Large-Scale Kernel Machines",
+       NIPS 2007, section 3.
+
+    Examples
+    --------
+    At distance one bandwidth the kernel is ``exp(-1/2)``, and so is the mean cosine of
+    its frequencies:
+
+    >>> import numpy as np
+    >>> kernel = Gaussian(bandwidth=2.0)
+    >>> float(kernel([2.0]))
+    0.60653066
+    >>> w = kernel.sample_frequencies(100_000, n_columns=1, rng=0)
+    >>> float(np.cos(2.0 * w).mean())
+    0.61
+    """
+
+    bandwidth: float
+
+    def __post_init__(self) -> None:
+        set_positive(self, "bandwidth")
+
+    def profile(self, squared_distance: FloatArray, /) -> FloatArray:
+        return np.asarray(np.exp(-0.5 * squared_distance))
+
+    @property
+    def uniforms_per_scale(self) -> int:
+        return 0
+
+    def scales_from_uniforms(self, uniforms: FloatArray, /) -> FloatArray:
+        return np.ones(len(uniforms))
+
+    def second_moment(self, n_columns: int, /) -> float:
+        return n_columns / self.bandwidth**2
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Matern(Radial):
+    r"""The Matern kernel, whose roughness `nu` is free.
+
+    With :math:`a = \sqrt{2 \nu} \|x - y\| / s` the value is
+    :math:`2^{1 - \nu} a^\nu K_\nu(a) / \Gamma(\nu)`: for ``nu = 1/2`` it is
+    :math:`e^{-a}`, for 3/2 :math:`(1 + a) e^{-a}`, for 5/2
+    :math:`(1 + a + a^2 / 3) e^{-a}`; as `nu` grows it tends to the Gaussian.
+
+    Parameters
+    ----------
+    bandwidth : float
+        Length scale :math:`s > 0`, in the units of the data.
+    nu : float, default=1.5
+        Smoothness :math:`\nu > 0`. Half-integers up to 5/2 are fast, others use Bessel
+        functions.
+
+    Notes
+    -----
+    The frequencies follow a multivariate t law with :math:`2 \nu` degrees of freedom and
+    scale :math:`1 / s`: a normal vector divided by the root of a Gamma variable.
+
+    Examples
+    --------
+    >>> float(Matern(2.0, nu=0.5)([2.0]))
+    0.36787944
+    """
+
+    bandwidth: float
+    nu: float = 1.5
+
+    def __post_init__(self) -> None:
+        set_positive(self, "bandwidth")
+        set_positive(self, "nu")
+
+    def profile(self, squared_distance: FloatArray, /) -> FloatArray:
+        a = np.sqrt(2.0 * self.nu * squared_distance)
+        if self.nu == 0.5:
+            return np.asarray(np.exp(-a))
+        if self.nu == 1.5:
+            return np.asarray((1.0 + a) * np.exp(-a))
+        if self.nu == 2.5:
+            return np.asarray((1.0 + a + a * a / 3.0) * np.exp(-a))
+        return _matern_by_bessel(a, self.nu)
+
+    def scales_from_uniforms(self, uniforms: FloatArray, /) -> FloatArray:
+        from scipy.special import gammaincinv
+
+        # t = z / sqrt(chi2 / (2 nu)) with chi2 = 2 Gamma(nu).
+        return np.asarray(np.sqrt(self.nu / gammaincinv(self.nu, uniforms[:, 0])))
+
+    def second_moment(self, n_columns: int, /) -> float:
+        if self.nu <= 1.0:
+            return math.inf
+        return n_columns * self.nu / (self.nu - 1.0) / self.bandwidth**2
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class RationalQuadratic(Radial):
+    r"""The kernel :math:`(1 + \|x - y\|^2 / (2 \alpha s^2))^{-\alpha}`.
+
+    Its tail is heavy: far apart rows still see each other. `alpha` of 1/2 is the inverse
+    multiquadric :math:`(1 + r^2 / s^2)^{-1/2}`; large `alpha` tends to the Gaussian.
+
+    Parameters
+    ----------
+    bandwidth : float
+        Length scale :math:`s > 0`, in the units of the data.
+    alpha : float, default=1.0
+        Tail exponent :math:`\alpha > 0`.
+
+    Notes
+    -----
+    The frequencies are normal with variance :math:`G / (\alpha s^2)`, where
+    :math:`G \sim \mathrm{Gamma}(\alpha)` is drawn anew for each.
+
+    See Also
+    --------
+    fastmmd.Cauchy.radial : The case ``alpha = 1`` with Cauchy's bandwidth.
+
+    Examples
+    --------
+    >>> float(RationalQuadratic(1.0, alpha=0.5)([1.0]))
+    0.70710678
+    """
+
+    bandwidth: float
+    alpha: float = 1.0
+
+    def __post_init__(self) -> None:
+        set_positive(self, "bandwidth")
+        set_positive(self, "alpha")
+
+    def profile(self, squared_distance: FloatArray, /) -> FloatArray:
+        # log1p keeps the digits that 1 + tiny would lose when alpha is large.
+        ratio = squared_distance / (2.0 * self.alpha)
+        return np.asarray(np.exp(-self.alpha * np.log1p(ratio)))
+
+    def scales_from_uniforms(self, uniforms: FloatArray, /) -> FloatArray:
+        from scipy.special import gammaincinv
+
+        return np.asarray(np.sqrt(gammaincinv(self.alpha, uniforms[:, 0]) / self.alpha))
+
+    def second_moment(self, n_columns: int, /) -> float:
+        return n_columns / self.bandwidth**2
+
+
+def _matern_by_bessel(a: FloatArray, nu: float) -> FloatArray:
+    from scipy.special import gammaln, kve
+
+    # 2^(1-nu) / Gamma(nu) a^nu K_nu(a), with logarithms so that neither a large `nu` nor a
+    # large `a` overflows; kve is K_nu(a) e^a. Where it overflows all the same, `a` is so
+    # small that the value is 1 to rounding.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log_value = (
+            (1.0 - nu) * math.log(2.0)
+            - gammaln(nu)
+            + nu * np.log(a)
+            + np.log(kve(nu, a))
+            - a
+        )
+    return np.where(np.isfinite(log_value) | (a > 1.0), np.exp(log_value), 1.0)
