@@ -1,0 +1,137 @@
+"""Three ways to draw frequencies: independent, orthogonal, and scrambled Sobol.
+
+All three have the kernel's spectral law for each single frequency, so every estimate is
+unbiased over the draw; they differ in how frequencies depend on each other, and with it
+in how far the estimate strays. The measurement behind the automatic choice is
+``benchmarks/sampling_error.py``, its outcome is in the documentation (Choosing
+frequencies).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fastmmd._errors import UnsupportedKernelError
+from fastmmd._random import as_generator
+from fastmmd._validation import check_choice, check_count
+from fastmmd.frequencies.dense import DenseFrequencies
+from fastmmd.kernels.base import Kernel, open_uniforms
+
+if TYPE_CHECKING:
+    from fastmmd._typing import FloatArray, RNGLike
+
+SAMPLINGS = ("auto", "iid", "orthogonal", "sobol")
+
+_SOBOL_COLUMNS = 6
+"""Up to this many columns Sobol points err least; beyond it orthogonal directions do."""
+
+_SOBOL_COLUMNS_PRODUCT = 16
+"""The same for product kernels, whose alternative is independent frequencies."""
+
+_SOBOL_GROUPS = 8
+"""Independent scramblings of a Sobol draw: as few as give a usable standard error."""
+
+
+def draw_frequencies(
+    kernel: Kernel,
+    n_frequencies: int,
+    n_columns: int,
+    /,
+    *,
+    sampling: str = "auto",
+    rng: RNGLike = None,
+) -> DenseFrequencies:
+    """Draw frequencies of `kernel`.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Whose spectral law to draw from.
+    n_frequencies, n_columns : int
+        Shape of the draw.
+    sampling : {"auto", "iid", "orthogonal", "sobol"}, default="auto"
+        ``"iid"``: independent. ``"orthogonal"``: directions orthogonal within blocks of
+        `n_columns` frequencies, lengths from the kernel's radial law; radial kernels
+        only. ``"sobol"``: scrambled Sobol points through the inverse distribution
+        function. ``"auto"``: the one that errs least for the kernel and `n_columns`.
+    rng : int or numpy.random.Generator, optional
+        Source of the draw.
+
+    Returns
+    -------
+    DenseFrequencies
+        The frequencies and their independent groups.
+    """
+    n_frequencies = check_count(n_frequencies, name="n_frequencies")
+    n_columns = check_count(n_columns, name="n_columns")
+    check_choice(sampling, SAMPLINGS, name="sampling")
+    if sampling == "auto":
+        sampling = choose_sampling(kernel, n_columns)
+    generator = as_generator(rng)
+    if sampling == "orthogonal":
+        return _orthogonal(kernel, n_frequencies, n_columns, generator)
+    if sampling == "sobol":
+        return _sobol(kernel, n_frequencies, n_columns, generator)
+    drawn = kernel.sample_frequencies(n_frequencies, n_columns=n_columns, rng=generator)
+    return DenseFrequencies(drawn, np.ones(n_frequencies, dtype=np.intp))
+
+
+def choose_sampling(kernel: Kernel, n_columns: int, /) -> str:
+    """Return what ``sampling="auto"`` means for this kernel and number of columns."""
+    limit = _SOBOL_COLUMNS if kernel.is_radial else _SOBOL_COLUMNS_PRODUCT
+    if kernel.draws_from_uniforms and n_columns <= limit:
+        return "sobol"
+    return "orthogonal" if kernel.is_radial else "iid"
+
+
+def _orthogonal(
+    kernel: Kernel, n_frequencies: int, n_columns: int, rng: np.random.Generator
+) -> DenseFrequencies:
+    if not kernel.is_radial:
+        msg = (
+            f'`sampling` must be "iid" or "sobol" for a kernel that is not radial; got '
+            f'"orthogonal" with {kernel!r}.'
+        )
+        raise UnsupportedKernelError(msg)
+    block = min(n_columns, n_frequencies)
+    starts = range(0, n_frequencies, block)
+    directions = np.concatenate(
+        [_orthonormal_rows(block, n_columns, rng) for _ in starts]
+    )
+    radii = kernel.sample_radii(n_frequencies, n_columns=n_columns, rng=rng)
+    sizes = [min(block, n_frequencies - start) for start in starts]
+    return DenseFrequencies(
+        directions[:n_frequencies] * radii[:, None], np.array(sizes, dtype=np.intp)
+    )
+
+
+def _orthonormal_rows(
+    n_rows: int, n_columns: int, rng: np.random.Generator
+) -> FloatArray:
+    """Return exactly orthonormal rows, uniformly distributed over all such rows."""
+    q, r = np.linalg.qr(rng.standard_normal((n_columns, n_rows)))
+    # QR fixes signs by convention; giving them back makes the law uniform (Haar).
+    return np.asarray((q * np.sign(np.diagonal(r))).T)
+
+
+def _sobol(
+    kernel: Kernel, n_frequencies: int, n_columns: int, rng: np.random.Generator
+) -> DenseFrequencies:
+    # scipy.stats takes most of a second to import: only here, and only when asked for.
+    from scipy.stats import qmc
+
+    width = kernel.uniforms_per_frequency(n_columns)
+    n_groups = min(_SOBOL_GROUPS, n_frequencies)
+    sizes = np.full(n_groups, n_frequencies // n_groups, dtype=np.intp)
+    sizes[: n_frequencies % n_groups] += 1
+    groups = []
+    for size in sizes:
+        points = qmc.Sobol(width, scramble=True, bits=53, rng=rng)
+        # Whole powers of two are balanced; of a partial one take the first points.
+        uniforms = points.random_base2(int(size - 1).bit_length())[:size]
+        groups.append(
+            kernel.frequencies_from_uniforms(open_uniforms(uniforms), n_columns)
+        )
+    return DenseFrequencies(np.concatenate(groups), sizes)
