@@ -1,0 +1,319 @@
+"""`plan`: what ``method="auto"`` chooses, why, and what it will cost.
+
+Costs are counts of operations times rates measured once (``benchmarks/plan_rates.py``
+writes ``plan_rates.json``). They rank methods and give an order of magnitude; they are
+not a promise about the machine at hand.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.resources
+import importlib.util
+import json
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from fastmmd._validation import check_between, check_choice, check_count, check_instance
+from fastmmd.bandwidth import named_kernel
+from fastmmd.estimators import Block, Exact, Fastfood, Fourier, Grid, Linear, Method
+from fastmmd.estimators.grid import MAX_COLUMNS, column_bounds, grid_size
+from fastmmd.frequencies.fastfood import padded_columns
+from fastmmd.kernels import Kernel
+
+if TYPE_CHECKING:
+    from fastmmd._rows import Rows
+
+_EXACT_SECONDS = 0.5
+"""Up to this time the exact value is worth its cost: nothing is random in it."""
+
+_FASTFOOD_ADVANTAGE = 1.5
+"""Fastfood must be this much faster than Fourier, because its draws err more."""
+
+_TYPICAL_EXTENT = 20.0
+"""Extent of the data in bandwidths, where it is not known."""
+
+METHODS: dict[str, type[Method]] = {
+    method.name: method for method in (Exact, Fourier, Fastfood, Linear, Block, Grid)
+}
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """One method with its expected cost.
+
+    Attributes
+    ----------
+    method : Method
+        The method.
+    seconds : float
+        Expected time on one core.
+    workspace : int
+        Expected bytes of memory beyond the data.
+    error : str
+        What the result's error depends on.
+    """
+
+    method: Method
+    seconds: float
+    workspace: int
+    error: str
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """The method that ``method="auto"`` uses, the reason, and the alternatives.
+
+    Attributes
+    ----------
+    method : Method
+        The choice.
+    reason : str
+        Why, in one sentence.
+    seconds : float
+        Expected time on one core.
+    workspace : int
+        Expected bytes of memory beyond the data.
+    options : tuple of Option
+        All methods that could run, the choice first, then by expected time.
+    """
+
+    method: Method
+    reason: str
+    seconds: float
+    workspace: int
+    options: tuple[Option, ...]
+
+    def __str__(self) -> str:
+        lines = [
+            (
+                f"{self.method!r}: about {_seconds(self.seconds)} on one core, "
+                f"{_bytes(self.workspace)} of workspace."
+            ),
+            self.reason,
+            "Alternatives:",
+        ]
+        lines += [
+            f"  {option.method.name:<9} {_seconds(option.seconds):>9}  "
+            f"{_bytes(option.workspace):>8}  {option.error}"
+            for option in self.options[1:]
+        ]
+        return "\n".join(lines)
+
+
+def plan(
+    n_x: int,
+    n_y: int,
+    n_columns: int,
+    kernel: Kernel | str = "gaussian",
+    *,
+    estimator: str = "unbiased",
+    density: float = 1.0,
+) -> Plan:
+    """Say which method ``"auto"`` takes for samples of these sizes, why, and its cost.
+
+    Parameters
+    ----------
+    n_x, n_y : int
+        Rows in each sample.
+    n_columns : int
+        Columns.
+    kernel : Kernel or str, default="gaussian"
+        The kernel; a name stands for any bandwidth.
+    estimator : {"unbiased", "biased"}, default="unbiased"
+        The estimate; the biased one excludes some methods.
+    density : float, default=1.0
+        Share of non-zero entries if the rows are sparse.
+
+    Returns
+    -------
+    Plan
+        Printing it gives the choice, the reason and the alternatives.
+
+    Notes
+    -----
+    The rule: exact while it takes half a second; then the grid in up to three columns if
+    the kernel is smooth and finufft is installed; otherwise random frequencies, by
+    Fastfood where it is clearly faster (thousands of dense columns).
+
+    Examples
+    --------
+    >>> import fastmmd
+    >>> fastmmd.plan(1000, 1000, 16).method
+    Exact(workspace=67108864)
+    >>> fastmmd.plan(10**6, 10**6, 16).method.name
+    'fourier'
+    """
+    n_x = check_count(n_x, name="n_x")
+    n_y = check_count(n_y, name="n_y")
+    n_columns = check_count(n_columns, name="n_columns")
+    check_choice(estimator, ("unbiased", "biased"), name="estimator")
+    density = check_between(density, 0.0, 1.0, name="density", open_ends=False)
+    if not isinstance(kernel, Kernel):
+        kernel = named_kernel(kernel, bandwidth=1.0)
+    n_modes: int | None = None
+    if n_columns <= MAX_COLUMNS:
+        extents = np.full(n_columns, _TYPICAL_EXTENT * getattr(kernel, "bandwidth", 1.0))
+        n_modes = grid_size(kernel, extents, Grid().tolerance)
+    return _decide(
+        _Problem(n_x, n_y, n_columns, kernel, estimator, density, n_modes=n_modes)
+    )
+
+
+def plan_for_rows(x: Rows, y: Rows, kernel: Kernel, estimator: str, /) -> Plan:
+    """Plan for given samples: like `plan`, with the data's own extent and density."""
+    sparse = [rows for rows in (x, y) if rows.is_sparse]
+    cells = sum(rows.n_rows * rows.n_columns for rows in sparse)
+    density = sum(rows.n_nonzero for rows in sparse) / cells if sparse else 1.0
+    problem = _Problem(x.n_rows, y.n_rows, x.n_columns, kernel, estimator, density)
+    decided = _decide(problem)
+    if x.n_columns > MAX_COLUMNS or decided.method.name == "exact":
+        return decided
+    # Whether a grid serves depends on the data's extent, which costs a pass to find out.
+    low, high = column_bounds(x, y)
+    n_modes = grid_size(kernel, high - low, Grid().tolerance)
+    return _decide(replace(problem, n_modes=n_modes))
+
+
+def resolve_method(method: Method | str, /) -> Method | None:
+    """Return the method as an object; None for ``"auto"``."""
+    if isinstance(method, Method):
+        return method
+    check_instance(method, Method, name="method")
+    check_choice(method, ("auto", *METHODS), name="method")
+    return None if method == "auto" else METHODS[method]()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Problem:
+    """What the choice depends on; `n_modes` is what `Grid` needs, None if it cannot."""
+
+    n_x: int
+    n_y: int
+    n_columns: int
+    kernel: Kernel
+    estimator: str
+    density: float
+    n_modes: int | None = None
+
+
+def _decide(problem: _Problem) -> Plan:
+    options = _options(problem)
+    chosen, reason = _choose(options, problem.n_columns)
+    rest = sorted(
+        (option for name, option in options.items() if name != chosen),
+        key=lambda option: option.seconds,
+    )
+    best = options[chosen]
+    return Plan(
+        method=best.method,
+        reason=reason,
+        seconds=best.seconds,
+        workspace=best.workspace,
+        options=(best, *rest),
+    )
+
+
+def _choose(options: dict[str, Option], n_columns: int) -> tuple[str, str]:
+    exact = options.get("exact")
+    if exact is not None and exact.seconds <= _EXACT_SECONDS:
+        return "exact", (
+            f"All pairs take about {_seconds(exact.seconds)}, and the exact value has no "
+            "approximation error."
+        )
+    slow = "" if exact is None else f"; all pairs would take {_seconds(exact.seconds)}"
+    if "grid" in options:
+        return "grid", (
+            f"In {n_columns} column{'s' if n_columns > 1 else ''} a grid of frequencies "
+            f"gives the exact value in linear time{slow}."
+        )
+    fourier, fastfood = options["fourier"], options.get("fastfood")
+    if fastfood and fastfood.seconds * _FASTFOOD_ADVANTAGE < fourier.seconds:
+        return "fastfood", (
+            f"With {n_columns} columns fast transforms are "
+            f"{fourier.seconds / fastfood.seconds:.1f} times faster than a matrix of "
+            f"frequencies{slow}."
+        )
+    return "fourier", f"One pass over the rows with random frequencies{slow}."
+
+
+def _options(problem: _Problem) -> dict[str, Option]:
+    """Return what could run, by name, with expected costs."""
+    rates = _rates()
+    n_columns, kernel = problem.n_columns, problem.kernel
+    n, shorter = problem.n_x + problem.n_y, min(problem.n_x, problem.n_y)
+    used_columns = n_columns * problem.density
+    fourier, fastfood = Fourier(), Fastfood()
+    n_frequencies, block = fourier.n_frequencies, max(2, math.isqrt(shorter))
+    pair = rates["exact_pair"] + used_columns * rates["exact_pair_column"]
+    sampling_error = "strays with the draw of frequencies; see standard_error"
+    options: dict[str, Option] = {}
+
+    def add(method: Method, seconds: float, workspace: float, error: str) -> None:
+        options[method.name] = Option(
+            method=method,
+            seconds=rates["call"] + seconds,
+            workspace=int(workspace),
+            error=error,
+        )
+
+    if _has_value(kernel):
+        exact = Exact()
+        add(exact, 0.5 * n * n * pair, exact.workspace, "none but rounding")
+        if problem.estimator == "unbiased" and shorter >= 2:
+            noise = "strays with the order of rows"
+            add(Linear(), 2 * shorter * pair, 2**23, f"{noise}, very much")
+            add(Block(), 4 * shorter * block * pair, 6 * 8 * block**2, noise)
+    column_rate = rates["fourier_phase_column"]
+    if problem.density < 1.0:
+        column_rate = rates["sparse_phase_nonzero"]
+    phase = rates["fourier_phase"] + used_columns * column_rate
+    table = 8 * n_frequencies * n_columns
+    add(fourier, n * n_frequencies * phase, 2**23 + table, sampling_error)
+    if kernel.is_radial:
+        padded = padded_columns(n_columns)
+        phases = padded * -(-n_frequencies // padded)
+        cost = rates["fastfood_phase"] + rates["fastfood_phase_log"] * math.log2(padded)
+        add(fastfood, n * phases * cost, 2**24 + 64 * phases, sampling_error)
+    n_modes = problem.n_modes
+    if n_modes is not None and importlib.util.find_spec("finufft") is not None:
+        seconds = n * rates["grid_row"][n_columns - 1] + n_modes * rates["grid_mode"]
+        fine = 16 * n_modes * (2**n_columns + 3)
+        add(Grid(), seconds, fine + 2**26, f"below {Grid().tolerance:g}")
+    return options
+
+
+def _has_value(kernel: Kernel) -> bool:
+    try:
+        kernel.pair_forms()
+    except ValueError:
+        return False
+    return True
+
+
+@functools.cache
+def _rates() -> dict[str, Any]:
+    """Return the measured rates, in seconds per operation."""
+    text = importlib.resources.files("fastmmd").joinpath("plan_rates.json").read_text()
+    rates: dict[str, Any] = json.loads(text)
+    return rates
+
+
+def _seconds(seconds: float) -> str:
+    if seconds < 1.0:
+        return f"{1000.0 * seconds:.2g} ms"
+    if seconds < 120.0:
+        return f"{seconds:.2g} s"
+    if seconds < 7200.0:
+        return f"{seconds / 60.0:.2g} min"
+    return f"{seconds / 3600.0:.2g} h"
+
+
+def _bytes(count: int) -> str:
+    return f"{count / 2**20:.3g} MB" if count < 2**30 else f"{count / 2**30:.3g} GB"
