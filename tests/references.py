@@ -28,19 +28,17 @@ def double_sum(kernel, x, y, estimator):
 
 
 def linear_sum(kernel, x, y):
-    """The linear-time estimate, term by term (Gretton et al. 2012, Lemma 14)."""
+    """Return the linear-time estimate, term by term (Gretton et al. 2012, Lemma 14)."""
     n = min(len(x), len(y)) // 2
     terms = []
     for i in range(n):
         a, b, c, d = x[2 * i], x[2 * i + 1], y[2 * i], y[2 * i + 1]
-        terms.append(
-            float(kernel(a - b) + kernel(c - d) - kernel(a - d) - kernel(b - c))
-        )
+        terms.append(float(kernel(a - b) + kernel(c - d) - kernel(a - d) - kernel(b - c)))
     return math.fsum(terms) / n
 
 
 def block_sum(kernel, x, y, size):
-    """The B-test's estimate: one-sample U statistics of consecutive blocks."""
+    """Return the B-test's estimate: one-sample U statistics of consecutive blocks."""
     blocks = min(len(x), len(y)) // size
     values = []
     for b in range(blocks):
@@ -77,7 +75,11 @@ def feature_sum(frequencies, at_zero, x, y, estimator):
 
     z, w = features(np.asarray(x)), features(np.asarray(y))
     skip = estimator == "unbiased"
-    return mean_product(z, z, skip) + mean_product(w, w, skip) - 2 * mean_product(z, w, False)
+    return (
+        mean_product(z, z, skip)
+        + mean_product(w, w, skip)
+        - 2 * mean_product(z, w, False)
+    )
 
 
 def gaussian_mmd2(mean, variance_x, variance_y, bandwidth):

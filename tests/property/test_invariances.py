@@ -16,7 +16,11 @@ EPS = np.finfo(float).eps
 # A heavy tail makes Grid's series long, so there it is tried with the Gaussian only.
 METHODS = [fastmmd.Exact(), fastmmd.Fourier(64), fastmmd.Fastfood(64), fastmmd.Grid()]
 KERNELS = st.sampled_from(
-    [fastmmd.Gaussian(1.0), fastmmd.RationalQuadratic(2.0, alpha=0.7), fastmmd.Cauchy(1.5)]
+    [
+        fastmmd.Gaussian(1.0),
+        fastmmd.RationalQuadratic(2.0, alpha=0.7),
+        fastmmd.Cauchy(1.5),
+    ]
 )
 
 
@@ -42,7 +46,9 @@ TOLERANCE = 1e-12
 @settings(max_examples=15, deadline=None)
 @given(kernel=KERNELS, x=rows(), y=rows())
 def test_swapping_the_samples_changes_nothing(method, kernel, x, y):
-    assert abs(estimate(method, kernel, x, y) - estimate(method, kernel, y, x)) < TOLERANCE
+    assert (
+        abs(estimate(method, kernel, x, y) - estimate(method, kernel, y, x)) < TOLERANCE
+    )
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda m: m.name)

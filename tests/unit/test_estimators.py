@@ -10,10 +10,10 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse
+from references import block_sum, double_sum, feature_sum, gaussian_mmd2, linear_sum
 
 import fastmmd
 from fastmmd import mmd
-from references import block_sum, double_sum, feature_sum, gaussian_mmd2, linear_sum
 
 EPS = np.finfo(float).eps
 FIVE_SIGMA = 4.9  # about one false alarm in 10^6 comparisons
@@ -109,7 +109,9 @@ def test_exact_takes_sparse_rows(kernel, rng):
         options = {"kernel": kernel, "method": "exact", "estimator": estimator}
         dense = mmd(x.toarray(), y.toarray(), **options).mmd2
         assert abs(mmd(x, y, **options).mmd2 - dense) < 64 * EPS * kernel.at_zero
-        assert abs(mmd(x, y.toarray(), **options).mmd2 - dense) < 64 * EPS * kernel.at_zero
+        assert (
+            abs(mmd(x, y.toarray(), **options).mmd2 - dense) < 64 * EPS * kernel.at_zero
+        )
 
 
 @pytest.mark.parametrize("method", ["fourier", "fastfood", "linear", "block"])
@@ -251,7 +253,9 @@ def test_linear_in_small_steps_equals_one_step(monkeypatch, rng):
     kernel = fastmmd.Gaussian(1.0)
     whole = mmd(x, y, kernel=kernel, method="linear").mmd2
     monkeypatch.setattr("fastmmd.estimators.linear._BLOCK_ELEMENTS", 8)
-    assert mmd(x, y, kernel=kernel, method="linear").mmd2 == pytest.approx(whole, rel=1e-14)
+    assert mmd(x, y, kernel=kernel, method="linear").mmd2 == pytest.approx(
+        whole, rel=1e-14
+    )
 
 
 @pytest.mark.parametrize("method", ["exact", "fourier", "fastfood", "linear", "block"])
@@ -322,14 +326,18 @@ def test_grid_error_follows_its_tolerance(rng):
 )
 def test_grid_refuses_what_it_cannot_do(kernel, rng):
     x, y = samples(rng, 30, 30, 2)
-    with pytest.raises(fastmmd.UnsupportedKernelError, match="must need fewer frequencies"):
+    with pytest.raises(
+        fastmmd.UnsupportedKernelError, match="must need fewer frequencies"
+    ):
         mmd(x, y, kernel=kernel, method="grid")
 
 
 @pytest.mark.parametrize("method", ["exact", "fourier", "fastfood", "grid"])
 def test_one_row_is_enough_for_the_biased_estimate(method):
     kernel = fastmmd.Gaussian(1.0)
-    estimate = mmd([[0.0]], [[1.0]], kernel=kernel, method=method, estimator="biased", rng=0)
+    estimate = mmd(
+        [[0.0]], [[1.0]], kernel=kernel, method=method, estimator="biased", rng=0
+    )
     expected = 2.0 - 2.0 * math.exp(-0.5)
     slack = 1e-9 if estimate.standard_error is None else 5 * estimate.standard_error
     assert abs(estimate.mmd2 - expected) < slack

@@ -20,6 +20,8 @@ from fastmmd.frequencies.dense import DenseFrequencies
 from fastmmd.kernels.base import Kernel, open_uniforms
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from fastmmd._typing import FloatArray, RNGLike
 
 SAMPLINGS = ("auto", "iid", "orthogonal", "sobol")
@@ -30,8 +32,8 @@ _SOBOL_COLUMNS = 6
 _SOBOL_COLUMNS_PRODUCT = 16
 """The same for product kernels, whose alternative is independent frequencies."""
 
-_SOBOL_GROUPS = 8
-"""Independent scramblings of a Sobol draw: as few as give a usable standard error."""
+_GROUPS = 8
+"""Independent parts of a draw: as few as give a usable standard error."""
 
 
 def draw_frequencies(
@@ -53,8 +55,8 @@ def draw_frequencies(
         Shape of the draw.
     sampling : {"auto", "iid", "orthogonal", "sobol"}, default="auto"
         ``"iid"``: independent. ``"orthogonal"``: directions orthogonal within blocks of
-        `n_columns` frequencies, lengths from the kernel's radial law; radial kernels
-        only. ``"sobol"``: scrambled Sobol points through the inverse distribution
+        `n_columns` frequencies, stratified lengths from the kernel's radial law; radial
+        kernels only. ``"sobol"``: scrambled Sobol points through the inverse distribution
         function. ``"auto"``: the one that errs least for the kernel and `n_columns`.
     rng : int or numpy.random.Generator, optional
         Source of the draw.
@@ -95,16 +97,25 @@ def _orthogonal(
             f'"orthogonal" with {kernel!r}.'
         )
         raise UnsupportedKernelError(msg)
-    block = min(n_columns, n_frequencies)
-    starts = range(0, n_frequencies, block)
-    directions = np.concatenate(
-        [_orthonormal_rows(block, n_columns, rng) for _ in starts]
-    )
-    radii = kernel.sample_radii(n_frequencies, n_columns=n_columns, rng=rng)
-    sizes = [min(block, n_frequencies - start) for start in starts]
-    return DenseFrequencies(
-        directions[:n_frequencies] * radii[:, None], np.array(sizes, dtype=np.intp)
-    )
+    # As many groups as give a standard error, but each with a whole block if possible.
+    sizes = _group_sizes(n_frequencies, min(_GROUPS, n_frequencies // n_columns))
+    groups = []
+    for size in sizes:
+        block = min(n_columns, size)
+        blocks = [_orthonormal_rows(block, n_columns, rng) for _ in range(0, size, block)]
+        # Lengths are stratified over the group, which matters most where they vary most:
+        # in few columns and for heavy-tailed laws.
+        radii = kernel.sample_radii(int(size), n_columns=n_columns, rng=rng)
+        groups.append(np.concatenate(blocks)[:size] * radii[:, None])
+    return DenseFrequencies(np.concatenate(groups), sizes)
+
+
+def _group_sizes(n_frequencies: int, n_groups: int) -> npt.NDArray[np.intp]:
+    """Return nearly equal sizes of at least one group."""
+    n_groups = max(1, n_groups)
+    sizes = np.full(n_groups, n_frequencies // n_groups, dtype=np.intp)
+    sizes[: n_frequencies % n_groups] += 1
+    return sizes
 
 
 def _orthonormal_rows(
@@ -123,9 +134,7 @@ def _sobol(
     from scipy.stats import qmc
 
     width = kernel.uniforms_per_frequency(n_columns)
-    n_groups = min(_SOBOL_GROUPS, n_frequencies)
-    sizes = np.full(n_groups, n_frequencies // n_groups, dtype=np.intp)
-    sizes[: n_frequencies % n_groups] += 1
+    sizes = _group_sizes(n_frequencies, min(_GROUPS, n_frequencies))
     groups = []
     for size in sizes:
         points = qmc.Sobol(width, scramble=True, bits=53, rng=rng)

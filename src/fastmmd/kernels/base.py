@@ -151,7 +151,10 @@ class Kernel(abc.ABC):
     def sample_radii(
         self, n_frequencies: int, /, *, n_columns: int, rng: RNGLike = None
     ) -> FloatArray:
-        """Draw lengths ``|w|`` of frequencies; for radial kernels only."""
+        """Draw lengths ``|w|`` of frequencies, stratified where the law allows it.
+
+        For radial kernels only. Each length has the kernel's radial law.
+        """
         if not self.is_radial:
             msg = (
                 f"`kernel` must be radial to draw directions and lengths apart; got "
@@ -230,6 +233,14 @@ class Scaled(Kernel):
 def open_uniforms(uniforms: FloatArray, /) -> FloatArray:
     """Move 0 and 1 just inside, where inverse distribution functions are finite."""
     return np.clip(uniforms, 2.0**-54, 1.0 - 2.0**-53)
+
+
+def stratified_uniforms(
+    shape: tuple[int, int], rng: np.random.Generator, /
+) -> FloatArray:
+    """Return uniforms of which each column has one in every n-th part of (0, 1)."""
+    strata = np.tile(np.arange(shape[0]), (shape[1], 1))
+    return (rng.permuted(strata, axis=1).T + rng.random(shape)) / shape[0]
 
 
 def set_positive(kernel: Kernel, name: str, /) -> None:

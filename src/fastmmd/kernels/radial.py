@@ -17,7 +17,13 @@ import numpy as np
 
 from fastmmd._random import as_generator
 from fastmmd._validation import check_count
-from fastmmd.kernels.base import Kernel, PairForm, open_uniforms, set_positive
+from fastmmd.kernels.base import (
+    Kernel,
+    PairForm,
+    open_uniforms,
+    set_positive,
+    stratified_uniforms,
+)
 
 if TYPE_CHECKING:
     from fastmmd._typing import FloatArray, RNGLike
@@ -64,12 +70,15 @@ class Radial(Kernel):
     def sample_radii(
         self, n_frequencies: int, /, *, n_columns: int, rng: RNGLike = None
     ) -> FloatArray:
-        # |w| = scale * chi: two numbers a frequency in place of n_columns normals.
+        from scipy.special import gammaincinv
+
+        # |w| = scale * chi: two numbers a frequency in place of n_columns normals. Each is
+        # stratified over the draw (a Latin hypercube).
         n_frequencies = check_count(n_frequencies, name="n_frequencies")
-        generator = as_generator(rng)
-        lengths = np.sqrt(generator.chisquare(n_columns, n_frequencies))
-        uniforms = generator.random((n_frequencies, self.uniforms_per_scale))
-        scales = self.scales_from_uniforms(open_uniforms(uniforms))
+        shape = (n_frequencies, 1 + self.uniforms_per_scale)
+        uniforms = open_uniforms(stratified_uniforms(shape, as_generator(rng)))
+        lengths = np.sqrt(2.0 * gammaincinv(0.5 * n_columns, uniforms[:, 0]))
+        scales = self.scales_from_uniforms(uniforms[:, 1:])
         return np.asarray(lengths * scales / self.bandwidth)
 
 
