@@ -1,4 +1,4 @@
-"""Is the weather the same at two airports of New York City, 15 km apart?
+"""Compare the weather at two airports of New York City, 15 km apart.
 
 Run by ``make demo``. Uses the data that ship with the package.
 """
@@ -33,7 +33,9 @@ def main() -> None:
         print(f"{name} ({len(x)} and {len(y)} hours):\n  {estimate}\n")
 
     print("MMD is 0 for equal distributions and at most sqrt(2) with this kernel.")
-    print("The two halves of one airport's hours give an MMD near 0; two airports differ a")
+    print(
+        "The two halves of one airport's hours give an MMD near 0; two airports differ a"
+    )
     print("little, seasons a lot.\n")
     print("What method='auto' does at larger sizes, say a million rows each:")
     print(fastmmd.plan(10**6, 10**6, at["JFK"].shape[1]))

@@ -1,22 +1,14 @@
-"""`plan`: what ``method="auto"`` chooses, why, and what it will cost.
-
-Costs are counts of operations times rates measured once (``benchmarks/plan_rates.py``
-writes ``plan_rates.json``). They rank methods and give an order of magnitude; they are
-not a promise about the machine at hand.
-"""
+"""`plan`: what ``method="auto"`` chooses, why, and what it will cost."""
 
 from __future__ import annotations
 
-import functools
-import importlib.resources
 import importlib.util
-import json
-import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
+from fastmmd._cost import Problem, seconds
 from fastmmd._validation import check_between, check_choice, check_count, check_instance
 from fastmmd.bandwidth import named_kernel
 from fastmmd.estimators import Block, Exact, Fastfood, Fourier, Grid, Linear, Method
@@ -30,8 +22,10 @@ if TYPE_CHECKING:
 _EXACT_SECONDS = 0.5
 """Up to this time the exact value is worth its cost: nothing is random in it."""
 
-_FASTFOOD_ADVANTAGE = 1.5
-"""Fastfood must be this much faster than Fourier, because its draws err more."""
+_FASTFOOD_ADVANTAGE = 10.0
+"""Fastfood must be this much faster than Fourier: with the same number of frequencies its
+error is about four times that of orthogonal ones for the Gaussian kernel, and 1.1 to 1.7
+times for others (documentation, Choosing frequencies)."""
 
 _TYPICAL_EXTENT = 20.0
 """Extent of the data in bandwidths, where it is not known."""
@@ -96,8 +90,9 @@ class Plan:
                 f"{_bytes(self.workspace)} of workspace."
             ),
             self.reason,
-            "Alternatives:",
         ]
+        if len(self.options) > 1:
+            lines.append("Alternatives:")
         lines += [
             f"  {option.method.name:<9} {_seconds(option.seconds):>9}  "
             f"{_bytes(option.workspace):>8}  {option.error}"
@@ -160,9 +155,7 @@ def plan(
     if n_columns <= MAX_COLUMNS:
         extents = np.full(n_columns, _TYPICAL_EXTENT * getattr(kernel, "bandwidth", 1.0))
         n_modes = grid_size(kernel, extents, Grid().tolerance)
-    return _decide(
-        _Problem(n_x, n_y, n_columns, kernel, estimator, density, n_modes=n_modes)
-    )
+    return _decide(Problem(n_x, n_y, n_columns, kernel, estimator, density, n_modes))
 
 
 def plan_for_rows(x: Rows, y: Rows, kernel: Kernel, estimator: str, /) -> Plan:
@@ -170,7 +163,7 @@ def plan_for_rows(x: Rows, y: Rows, kernel: Kernel, estimator: str, /) -> Plan:
     sparse = [rows for rows in (x, y) if rows.is_sparse]
     cells = sum(rows.n_rows * rows.n_columns for rows in sparse)
     density = sum(rows.n_nonzero for rows in sparse) / cells if sparse else 1.0
-    problem = _Problem(x.n_rows, y.n_rows, x.n_columns, kernel, estimator, density)
+    problem = Problem(x.n_rows, y.n_rows, x.n_columns, kernel, estimator, density)
     decided = _decide(problem)
     if x.n_columns > MAX_COLUMNS or decided.method.name == "exact":
         return decided
@@ -189,21 +182,7 @@ def resolve_method(method: Method | str, /) -> Method | None:
     return None if method == "auto" else METHODS[method]()
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class _Problem:
-    """What the choice depends on; `n_modes` is what `Grid` needs, None if it cannot."""
-
-    n_x: int
-    n_y: int
-    n_columns: int
-    kernel: Kernel
-    estimator: str
-    density: float
-    n_modes: int | None = None
-
-
-def _decide(problem: _Problem) -> Plan:
+def _decide(problem: Problem) -> Plan:
     options = _options(problem)
     chosen, reason = _choose(options, problem.n_columns)
     rest = sorted(
@@ -243,49 +222,38 @@ def _choose(options: dict[str, Option], n_columns: int) -> tuple[str, str]:
     return "fourier", f"One pass over the rows with random frequencies{slow}."
 
 
-def _options(problem: _Problem) -> dict[str, Option]:
+def _options(problem: Problem) -> dict[str, Option]:
     """Return what could run, by name, with expected costs."""
-    rates = _rates()
     n_columns, kernel = problem.n_columns, problem.kernel
-    n, shorter = problem.n_x + problem.n_y, min(problem.n_x, problem.n_y)
-    used_columns = n_columns * problem.density
-    fourier, fastfood = Fourier(), Fastfood()
-    n_frequencies, block = fourier.n_frequencies, max(2, math.isqrt(shorter))
-    pair = rates["exact_pair"] + used_columns * rates["exact_pair_column"]
+    shorter = min(problem.n_x, problem.n_y)
+    n_frequencies = Fourier().n_frequencies
     sampling_error = "strays with the draw of frequencies; see standard_error"
     options: dict[str, Option] = {}
 
-    def add(method: Method, seconds: float, workspace: float, error: str) -> None:
+    def add(method: Method, workspace: float, error: str) -> None:
         options[method.name] = Option(
             method=method,
-            seconds=rates["call"] + seconds,
+            seconds=seconds(problem, method.name),
             workspace=int(workspace),
             error=error,
         )
 
     if _has_value(kernel):
         exact = Exact()
-        add(exact, 0.5 * n * n * pair, exact.workspace, "none but rounding")
+        add(exact, exact.workspace, "none but rounding")
         if problem.estimator == "unbiased" and shorter >= 2:
             noise = "strays with the order of rows"
-            add(Linear(), 2 * shorter * pair, 2**23, f"{noise}, very much")
-            add(Block(), 4 * shorter * block * pair, 6 * 8 * block**2, noise)
-    column_rate = rates["fourier_phase_column"]
-    if problem.density < 1.0:
-        column_rate = rates["sparse_phase_nonzero"]
-    phase = rates["fourier_phase"] + used_columns * column_rate
-    table = 8 * n_frequencies * n_columns
-    add(fourier, n * n_frequencies * phase, 2**23 + table, sampling_error)
+            add(Linear(), 2**23, f"{noise}, very much")
+            add(Block(), 6 * 8 * max(4, shorter), noise)
+    add(Fourier(), 2**23 + 8 * n_frequencies * n_columns, sampling_error)
     if kernel.is_radial:
         padded = padded_columns(n_columns)
         phases = padded * -(-n_frequencies // padded)
-        cost = rates["fastfood_phase"] + rates["fastfood_phase_log"] * math.log2(padded)
-        add(fastfood, n * phases * cost, 2**24 + 64 * phases, sampling_error)
+        add(Fastfood(), 2**24 + 64 * phases, sampling_error)
     n_modes = problem.n_modes
     if n_modes is not None and importlib.util.find_spec("finufft") is not None:
-        seconds = n * rates["grid_row"][n_columns - 1] + n_modes * rates["grid_mode"]
         fine = 16 * n_modes * (2**n_columns + 3)
-        add(Grid(), seconds, fine + 2**26, f"below {Grid().tolerance:g}")
+        add(Grid(), fine + 2**26, f"below {Grid().tolerance:g}")
     return options
 
 
@@ -297,22 +265,17 @@ def _has_value(kernel: Kernel) -> bool:
     return True
 
 
-@functools.cache
-def _rates() -> dict[str, Any]:
-    """Return the measured rates, in seconds per operation."""
-    text = importlib.resources.files("fastmmd").joinpath("plan_rates.json").read_text()
-    rates: dict[str, Any] = json.loads(text)
-    return rates
-
-
 def _seconds(seconds: float) -> str:
-    if seconds < 1.0:
-        return f"{1000.0 * seconds:.2g} ms"
-    if seconds < 120.0:
-        return f"{seconds:.2g} s"
-    if seconds < 7200.0:
-        return f"{seconds / 60.0:.2g} min"
-    return f"{seconds / 3600.0:.2g} h"
+    for unit, size in (("h", 3600.0), ("min", 60.0), ("s", 1.0)):
+        if seconds >= 2.0 * size or (unit == "s" and seconds >= size):
+            return f"{_two_digits(seconds / size)} {unit}"
+    return f"{_two_digits(1000.0 * seconds)} ms"
+
+
+def _two_digits(number: float) -> str:
+    # 2.4, 24, 240: never 2.4e+02.
+    rounded = float(f"{number:.2g}")
+    return f"{rounded:.0f}" if rounded >= 10.0 else f"{rounded:g}"
 
 
 def _bytes(count: int) -> str:

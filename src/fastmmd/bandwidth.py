@@ -123,6 +123,21 @@ def resolve_kernel(
 ) -> Kernel:
     """Return `kernel`, or the named kernel with the pooled median as its bandwidth.
 
+    Parameters
+    ----------
+    kernel : Kernel or str
+        A kernel, or one of ``"gaussian"``, ``"laplace"``, ``"matern"``,
+        ``"rational_quadratic"``, ``"cauchy"``.
+    x, y : array of shape (n, n_columns)
+        The two samples; their rows are pooled.
+    rng : int or numpy.random.Generator, optional
+        Source of the subsample that the median is taken of.
+
+    Returns
+    -------
+    Kernel
+        The kernel to use.
+
     Examples
     --------
     >>> resolve_kernel("laplace", [[0.0], [3.0]], [[4.0]])

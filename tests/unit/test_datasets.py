@@ -33,9 +33,7 @@ def test_values_are_finite_and_in_their_physical_range(weather):
 
 
 def test_every_hour_of_an_airport_appears_once(weather):
-    keys = zip(
-        weather.airport, weather.month, weather.day, weather.hour, strict=True
-    )
+    keys = zip(weather.airport, weather.month, weather.day, weather.hour, strict=True)
     # The hour that is repeated when daylight saving ends is the only one met twice.
     counts = np.unique([f"{a} {m} {d} {h}" for a, m, d, h in keys], return_counts=True)
     repeated = counts[0][counts[1] > 1]

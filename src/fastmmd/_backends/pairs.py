@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from fastmmd._typing import FloatArray
 
-_DIRECT_COLUMNS = 16
+DIRECT_COLUMNS = 8
 """Up to this many columns squared distances come from differences, column by column.
 
 The matrix product is faster in many columns but cancels: |x|^2 + |y|^2 - 2 x.y loses the
@@ -46,7 +46,7 @@ def pair_values(
 def column_sums(x: FloatArray, y: FloatArray, rule: str, scale: float, /) -> FloatArray:
     """Return ``sum_j rule(scale * (x[i, j] - y[k, j]))`` for all pairs i, k."""
     if rule == "squared":
-        many = x.shape[1] > _DIRECT_COLUMNS
+        many = x.shape[1] > DIRECT_COLUMNS
         sums = _squared_by_product(x, y) if many else _squared_by_differences(x, y)
         sums *= scale * scale
         return sums

@@ -28,6 +28,8 @@ from fastmmd._validation import check_between
 from fastmmd.estimators.base import Method, Outcome, check_defined
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy.typing as npt
 
     from fastmmd._rows import Rows
@@ -48,6 +50,10 @@ _MAX_FINE_POINTS = 2**26
 
 _MAX_AXIS_POINTS = 2**20
 """Points along one column: a kernel that needs more is rough, not merely narrow."""
+
+_MAX_WIDE_POINTS = 256
+"""Points for a kernel that reaches far beyond the data: a Gaussian needs some 40; a heavy
+tail would need very many, and is bent instead."""
 
 _ROWS_PER_CALL = 2**20
 
@@ -176,45 +182,66 @@ def _axis(
         points[:, column] = arguments
         return kernel(points) / kernel.at_zero
 
-    reach = _reach(along, extent, target)
-    # Wrapped differences are at least `period - extent` away: where the kernel has decayed
-    # nothing is left there. A heavy tail needs room to level off on both sides.
-    period = 4.0 * extent if reach is None else max(extent + reach, 2.0 * reach)
-
-    def arguments(n_points: int) -> FloatArray:
-        steps = np.abs(np.fft.fftfreq(n_points, 1.0 / n_points))  # 0, 1, …, 2, 1
-        distances = steps * (period / n_points)
-        return distances if reach is not None else _bend(distances, extent)
-
-    def enough(n_points: int) -> bool:
+    def enough(arguments: FloatArray) -> bool:
         # Once the last quarter of the frequencies is negligible, so is all beyond them.
-        spectrum = np.abs(np.fft.fft(along(arguments(n_points)))) / n_points
+        n_points = len(arguments)
+        spectrum = np.abs(np.fft.fft(along(arguments))) / n_points
         last = slice(3 * n_points // 8, n_points - 3 * n_points // 8)
         return bool(spectrum[last].sum() <= target)
 
+    reach = _reach(along, extent, target)
+    if reach is not None:
+        # Wrapped differences are at least `period - extent` away: nothing is left there.
+        period = max(extent + reach, 2.0 * reach)
+        most = _MAX_AXIS_POINTS if reach <= 3.0 * extent else _MAX_WIDE_POINTS
+        points = _fewest(lambda n: _steps(n, period), enough, most)
+        if points is not None:
+            return period, points
+    # A heavy tail needs room to level off on both sides.
+    period = 4.0 * extent
+    points = _fewest(
+        lambda n: _bend(_steps(n, period), extent),
+        enough,
+        _MAX_AXIS_POINTS,
+    )
+    if points is None:
+        _refuse(kernel, _MAX_AXIS_POINTS)
+    return period, points
+
+
+def _steps(n_points: int, period: float) -> FloatArray:
+    """Return distances from 0 around the period: 0, 1, 2, …, 2, 1 steps."""
+    return np.abs(np.fft.fftfreq(n_points, 1.0 / n_points)) * (period / n_points)
+
+
+def _fewest(
+    arguments: Callable[[int], FloatArray],
+    enough: Callable[[FloatArray], bool],
+    most: int,
+) -> FloatArray | None:
+    """Return the shortest arguments that are enough, None if more than `most` are."""
     n_points = 16
-    while not enough(n_points):
+    while not enough(arguments(n_points)):
         n_points *= 2
-        if n_points > _MAX_AXIS_POINTS:
-            _refuse(kernel, n_points)
+        if n_points > most:
+            return None
     # The power of two that was enough is up to twice too many.
     for eighths in (5, 6, 7):
-        fewer = n_points * eighths // 8
-        if enough(fewer):
-            return period, arguments(fewer)
-    return period, arguments(n_points)
+        if enough(arguments(n_points * eighths // 8)):
+            return arguments(n_points * eighths // 8)
+    return arguments(n_points)
 
 
-def _reach(along: Any, extent: float, target: float) -> float | None:
-    """Return the distance beyond which the kernel is below `target`, None if too far."""
-    farthest = max(3.0 * extent, 1e-300)
-    if extent == 0.0:
-        farthest = 1.0
-        while along(np.array([farthest]))[0] > target and farthest < 1e300:
-            farthest *= 2.0
-    if along(np.array([farthest]))[0] > target:
-        return None
-    low, high = 0.0, farthest
+def _reach(
+    along: Callable[[FloatArray], FloatArray], extent: float, target: float
+) -> float | None:
+    """Return the distance beyond which the kernel is below `target`, None if endless."""
+    high = extent if extent > 0.0 else 1.0
+    while along(np.array([high]))[0] > target:
+        high *= 2.0
+        if high > 1e100 * max(extent, 1.0):
+            return None
+    low = 0.0
     for _ in range(60):
         middle = 0.5 * (low + high)
         if along(np.array([middle]))[0] > target:

@@ -33,6 +33,10 @@ class DenseFrequencies:
     frequencies: FloatArray
     group_sizes: npt.NDArray[np.intp]
 
+    def __post_init__(self) -> None:
+        # Columns of frequencies are contiguous, as a product with sparse rows wants them.
+        object.__setattr__(self, "frequencies", np.asfortranarray(self.frequencies))
+
     @property
     def n_frequencies(self) -> int:
         """How many frequencies there are."""

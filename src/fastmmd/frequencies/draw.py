@@ -101,12 +101,11 @@ def _orthogonal(
     sizes = _group_sizes(n_frequencies, min(_GROUPS, n_frequencies // n_columns))
     groups = []
     for size in sizes:
-        block = min(n_columns, size)
-        blocks = [_orthonormal_rows(block, n_columns, rng) for _ in range(0, size, block)]
+        directions = _orthonormal_blocks(int(size), n_columns, rng)
         # Lengths are stratified over the group, which matters most where they vary most:
         # in few columns and for heavy-tailed laws.
         radii = kernel.sample_radii(int(size), n_columns=n_columns, rng=rng)
-        groups.append(np.concatenate(blocks)[:size] * radii[:, None])
+        groups.append(directions * radii[:, None])
     return DenseFrequencies(np.concatenate(groups), sizes)
 
 
@@ -118,13 +117,19 @@ def _group_sizes(n_frequencies: int, n_groups: int) -> npt.NDArray[np.intp]:
     return sizes
 
 
-def _orthonormal_rows(
+def _orthonormal_blocks(
     n_rows: int, n_columns: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Return exactly orthonormal rows, uniformly distributed over all such rows."""
-    q, r = np.linalg.qr(rng.standard_normal((n_columns, n_rows)))
+    """Return rows that are exactly orthonormal within blocks of `n_columns`.
+
+    Each block is uniformly distributed over all orthonormal sets.
+    """
+    block = min(n_columns, n_rows)
+    n_blocks = -(-n_rows // block)
+    q, r = np.linalg.qr(rng.standard_normal((n_blocks, n_columns, block)))
     # QR fixes signs by convention; giving them back makes the law uniform (Haar).
-    return np.asarray((q * np.sign(np.diagonal(r))).T)
+    q *= np.sign(np.diagonal(r, axis1=1, axis2=2))[:, None, :]
+    return np.asarray(q.transpose(0, 2, 1).reshape(-1, n_columns)[:n_rows])
 
 
 def _sobol(

@@ -188,7 +188,7 @@ class Scaled(Kernel):
     factor: float
 
     def __repr__(self) -> str:
-        return f"{self.factor:g} * {self.kernel!r}"
+        return f"{self.factor!r} * {self.kernel!r}"
 
     @property
     def at_zero(self) -> float:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, final
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -11,8 +12,6 @@ from fastmmd._validation import check_positive
 from fastmmd.kernels.base import Kernel, PairForm, Scaled
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fastmmd._typing import FloatArray, RNGLike
 
 
@@ -49,16 +48,15 @@ class Mixture(Kernel):
     weights: tuple[float, ...]
 
     def __init__(
-        self, kernels: Sequence[Kernel], weights: Sequence[float] | None = None
+        self, kernels: Iterable[Kernel], weights: Iterable[float] | None = None
     ) -> None:
-        parts = tuple(kernels)
+        # Anything may come in: annotations are not checked at run time.
+        given: Any = kernels
+        parts = tuple(given) if isinstance(given, Iterable) else ()
         if not parts or not all(isinstance(part, Kernel) for part in parts):
             msg = f"`kernels` must be a non-empty sequence of kernels; got {kernels!r}."
             raise TypeError(msg)
-        if weights is None:
-            factors = (1.0 / len(parts),) * len(parts)
-        else:
-            factors = tuple(check_positive(weight, name="weights") for weight in weights)
+        factors = _check_weights(weights, len(parts))
         if len(factors) != len(parts):
             msg = (
                 "`weights` must have one entry for each kernel; got "
@@ -70,6 +68,10 @@ class Mixture(Kernel):
 
     def __setattr__(self, name: str, value: object) -> None:
         msg = f"a kernel is a value and cannot be changed; `{name}` was assigned."
+        raise AttributeError(msg)
+
+    def __delattr__(self, name: str) -> None:
+        msg = f"a kernel is a value and cannot be changed; `{name}` was deleted."
         raise AttributeError(msg)
 
     def __repr__(self) -> str:
@@ -155,3 +157,12 @@ class Mixture(Kernel):
         masses = np.cumsum(self._masses())
         edges = masses[:-1] / masses[-1]
         return np.searchsorted(edges, uniforms, side="right")
+
+
+def _check_weights(weights: Any, n_kernels: int) -> tuple[float, ...]:
+    if weights is None:
+        return (1.0 / n_kernels,) * n_kernels
+    if not isinstance(weights, Iterable):
+        msg = f"`weights` must be a sequence of numbers; got {weights!r}."
+        raise TypeError(msg)
+    return tuple(check_positive(weight, name="weights") for weight in weights)

@@ -178,7 +178,9 @@ class Matern(Radial):
             return np.asarray((1.0 + a) * np.exp(-a))
         if self.nu == 2.5:
             return np.asarray((1.0 + a + a * a / 3.0) * np.exp(-a))
-        return _matern_by_bessel(a, self.nu)
+        if self.nu <= _BESSEL_ORDER:
+            return _matern_by_bessel(a, self.nu)
+        return _matern_of_high_order(a, self.nu)
 
     def scales_from_uniforms(self, uniforms: FloatArray, /) -> FloatArray:
         from scipy.special import gammaincinv
@@ -243,12 +245,16 @@ class RationalQuadratic(Radial):
         return n_columns / self.bandwidth**2
 
 
+_BESSEL_ORDER = 50.0
+"""Up to this order Bessel functions overflow only where the kernel is 1 to rounding; from
+it on the expansion for high orders is right to 1e-12."""
+
+
 def _matern_by_bessel(a: FloatArray, nu: float) -> FloatArray:
     from scipy.special import gammaln, kve
 
-    # 2^(1-nu) / Gamma(nu) a^nu K_nu(a), with logarithms so that neither a large `nu` nor a
-    # large `a` overflows; kve is K_nu(a) e^a. Where it overflows all the same, `a` is so
-    # small that the value is 1 to rounding.
+    # 2^(1-nu) / Gamma(nu) a^nu K_nu(a) by logarithms; kve is K_nu(a) e^a. Where it
+    # overflows, `a` is so small that the value is 1 to rounding.
     with np.errstate(divide="ignore", invalid="ignore"):
         log_value = (
             (1.0 - nu) * math.log(2.0)
@@ -258,3 +264,26 @@ def _matern_by_bessel(a: FloatArray, nu: float) -> FloatArray:
             - a
         )
     return np.where(np.isfinite(log_value) | (a > 1.0), np.exp(log_value), 1.0)
+
+
+def _matern_of_high_order(a: FloatArray, nu: float) -> FloatArray:
+    # Debye's expansion of K_nu(nu z) (Abramowitz and Stegun 9.7.8), divided by its value
+    # at 0, so that Gamma(nu) and the large powers cancel before they are computed.
+    z2 = np.square(a / nu)
+    s = np.sqrt(1.0 + z2)
+    s_minus_1 = z2 / (1.0 + s)
+    exponent = nu * (np.log1p(0.5 * s_minus_1) - s_minus_1) - 0.5 * np.log1p(s_minus_1)
+    ratio = _debye_series(1.0 / s, nu) / _debye_series(np.ones(()), nu)
+    return np.asarray(np.exp(exponent) * ratio)
+
+
+def _debye_series(p: FloatArray, nu: float) -> FloatArray:
+    q = p * p
+    u1 = p * (3.0 - 5.0 * q) / 24.0
+    u2 = q * (81.0 + q * (-462.0 + 385.0 * q)) / 1152.0
+    u3 = p * q * (30375.0 + q * (-369603.0 + q * (765765.0 - 425425.0 * q))) / 414720.0
+    u4 = 4465125.0 + q * (
+        -94121676.0 + q * (349922430.0 + q * (-446185740.0 + 185910725.0 * q))
+    )
+    u4 *= q * q / 39813120.0
+    return np.asarray(1.0 - (u1 - (u2 - (u3 - u4 / nu) / nu) / nu) / nu)

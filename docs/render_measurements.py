@@ -1,0 +1,260 @@
+"""Render measured numbers as Markdown tables into ``docs/generated``.
+
+The numbers come from ``benchmarks/results`` and ``src/fastmmd/plan_rates.json``, the
+automatic rule from the package itself. With
+``--check`` nothing is written, and the exit status is 1 if a rendered file would change.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+import fastmmd
+from fastmmd.frequencies import choose_sampling
+
+ROOT = Path(__file__).parents[1]
+GENERATED = ROOT / "docs" / "generated"
+RESULTS = ROOT / "benchmarks" / "results"
+RATES = ROOT / "src" / "fastmmd" / "plan_rates.json"
+
+KERNEL_NAMES = {
+    "gaussian": "Gaussian",
+    "matern_1/2": "Matern, nu = 1/2",
+    "rational_quadratic": "RationalQuadratic",
+    "laplace": "Laplace (product)",
+    "cauchy": "Cauchy (product)",
+}
+DRAW_NAMES = {
+    "iid": "independent",
+    "orthogonal": "orthogonal",
+    "sobol": "Sobol",
+    "fastfood": "Fastfood",
+}
+RATE_NAMES = {
+    "exact_pair": "a pair of rows (exact)",
+    "exact_pair_column": "each column of a pair (exact)",
+    "fourier_phase": "a row and frequency (Fourier)",
+    "fourier_phase_column": "each column of those (Fourier)",
+    "sparse_phase_nonzero": "each non-zero of those (Fourier, sparse rows)",
+    "fastfood_phase": "a row and frequency (Fastfood)",
+    "fastfood_phase_log": "each halving of the columns (Fastfood)",
+    "grid_mode": "a grid frequency (grid)",
+    "call": "any call",
+}
+
+
+def table(head: list[str], rows: list[list[str]], *, left: int = 1) -> str:
+    """Return a Markdown table; the first `left` columns are text, the others numbers."""
+    marks = ["---"] * left + ["---:"] * (len(head) - left)
+    lines = [head, marks, *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
+
+
+def sampling_error(measured: dict[str, Any], n_frequencies: int) -> str:
+    """Return one table a kernel: columns of data down, draws across, smallest in bold."""
+    cells = [c for c in measured["by_draw"] if c["n_frequencies"] == n_frequencies]
+    parts = []
+    for kernel, title in KERNEL_NAMES.items():
+        mine = [cell for cell in cells if cell["kernel"] == kernel]
+        draws = [draw for draw in DRAW_NAMES if any(c["draw"] == draw for c in mine)]
+        rows = []
+        for n_columns in sorted({cell["n_columns"] for cell in mine}):
+            errors = {
+                c["draw"]: c["relative_rms_error"]
+                for c in mine
+                if c["n_columns"] == n_columns
+            }
+            best = min(errors.values())
+            shown = [percent(errors[draw], bold=errors[draw] == best) for draw in draws]
+            rows.append([str(n_columns), *shown])
+        head = ["columns", *(DRAW_NAMES[draw] for draw in draws)]
+        parts.append(f"**{title}**\n\n{table(head, rows)}")
+    return "\n".join(parts)
+
+
+def sobol_groups(measured: dict[str, Any]) -> str:
+    """Return the error of Sobol draws by the number of scramblings."""
+    cells = measured["by_sobol_groups"]
+    counts = sorted({cell["sobol_groups"] for cell in cells})
+    rows = []
+    for key in unique((c["kernel"], c["n_frequencies"], c["n_columns"]) for c in cells):
+        errors = {
+            c["sobol_groups"]: c["relative_rms_error"]
+            for c in cells
+            if (c["kernel"], c["n_frequencies"], c["n_columns"]) == key
+        }
+        kernel, n_frequencies, n_columns = key
+        rows.append(
+            [KERNEL_NAMES[kernel], str(n_frequencies), str(n_columns)]
+            + [percent(errors[count]) for count in counts]
+        )
+    rows.sort(key=lambda row: (row[0], int(row[1]), int(row[2])))
+    return table(["kernel", "frequencies", "columns", *map(str, counts)], rows)
+
+
+def standard_error(measured: dict[str, Any]) -> str:
+    """Return how the reported standard error compares with the true error, by draw."""
+    rows = []
+    for draw, title in DRAW_NAMES.items():
+        for n_frequencies in sorted({c["n_frequencies"] for c in measured["by_draw"]}):
+            ratios = sorted(
+                c["reported_over_true"]
+                for c in measured["by_draw"]
+                if c["draw"] == draw and c["n_frequencies"] == n_frequencies
+            )
+            middle = ratios[len(ratios) // 2]
+            shown = [f"{value:.2f}" for value in (ratios[0], middle, ratios[-1])]
+            rows.append([title, str(n_frequencies), *shown])
+    return table(["draw", "frequencies", "smallest", "median", "largest"], rows)
+
+
+def few_blocks(measured: dict[str, Any]) -> str:
+    """Return the same ratio for draws of few blocks in 64 columns."""
+    cells = measured["few_blocks"]
+    rows = []
+    for draw in ("orthogonal", "fastfood"):
+        for n_frequencies in unique(c["n_frequencies"] for c in cells):
+            ratios = [
+                next(
+                    c["reported_over_true"]
+                    for c in cells
+                    if (c["kernel"], c["draw"], c["n_frequencies"])
+                    == (kernel, draw, n_frequencies)
+                )
+                for kernel in unique(c["kernel"] for c in cells)
+            ]
+            blocks = str(n_frequencies // 64)
+            rows.append([DRAW_NAMES[draw], blocks, *(f"{r:.2f}" for r in ratios)])
+    kernels = [KERNEL_NAMES[k] for k in unique(c["kernel"] for c in cells)]
+    return table(["draw", "blocks", *kernels], rows)
+
+
+def sampling_rule() -> str:
+    """Return what ``sampling="auto"`` means, as the code has it."""
+    kernels = {
+        "Gaussian": fastmmd.Gaussian(1.0),
+        "Matern, nu = 1/2": fastmmd.Matern(1.0, nu=0.5),
+        "RationalQuadratic": fastmmd.RationalQuadratic(1.0),
+        "Laplace (product)": fastmmd.Laplace(1.0),
+        "Cauchy (product)": fastmmd.Cauchy(1.0),
+    }
+    rows = []
+    for title, kernel in kernels.items():
+        last = max(d for d in range(1, 1000) if choose_sampling(kernel, d) == "sobol")
+        beyond = DRAW_NAMES[choose_sampling(kernel, last + 1)]
+        rows.append([title, f"Sobol up to {last} columns", beyond])
+    return table(["kernel", "few columns", "more columns"], rows, left=3)
+
+
+def plan_rates(rates: dict[str, Any]) -> str:
+    """Return the rates of `fastmmd.plan` in nanoseconds."""
+    rows = [[title, nanoseconds(rates[name])] for name, title in RATE_NAMES.items()]
+    rows[-1:-1] = [
+        [f"a row in {d} column{'s' if d > 1 else ''} (grid)", nanoseconds(rate)]
+        for d, rate in enumerate(rates["grid_row"], start=1)
+    ]
+    return table(["each", "nanoseconds"], rows)
+
+
+def plan_check(measured: dict[str, Any]) -> str:
+    """Return predicted and measured times in milliseconds."""
+    rows = []
+    for row in measured["check"]:
+        density = "dense" if row["density"] == 1.0 else f"{100 * row['density']:g} %"
+        times = [f"{1000 * row[f'{w}_seconds']:.2g}" for w in ("predicted", "measured")]
+        sizes = [str(row["n_x"] + row["n_y"]), str(row["n_columns"])]
+        ratio = f"{row['measured_over_predicted']:.2g}"
+        rows.append([row["method"], density, *sizes, *map(plain, times), ratio])
+    head = [
+        "method",
+        "entries",
+        "rows",
+        "columns",
+        "predicted, ms",
+        "measured, ms",
+        "ratio",
+    ]
+    return table(head, rows, left=2)
+
+
+def conditions(measured: dict[str, Any]) -> str:
+    """Return one sentence on what the numbers were measured with."""
+    where = measured["environment"]
+    versions = ", ".join(f"{k} {v}" for k, v in where["packages"].items() if v)
+    return (
+        f"Measured with {versions}, Python {where['python']}, one thread of an "
+        f"{where['processor']} processor"
+        f"{'' if where['compiled_extension'] else ', without the compiled extension'}.\n"
+    )
+
+
+def percent(share: float, *, bold: bool = False) -> str:
+    """Return a share in per cent with two digits."""
+    text = f"{plain(f'{100 * share:.2g}')} %"
+    return f"**{text}**" if bold else text
+
+
+def nanoseconds(seconds: float) -> str:
+    """Return a time in nanoseconds with two digits."""
+    return plain(f"{1e9 * seconds:.2g}")
+
+
+def plain(number: str) -> str:
+    """Return a number written without an exponent."""
+    value = float(number)
+    digits = 0 if value == 0 else max(0, 1 - math.floor(math.log10(abs(value))))
+    return f"{value:.{digits}f}"
+
+
+def unique(values: Any) -> list[Any]:
+    """Return each value once, in order of appearance."""
+    return list(dict.fromkeys(values))
+
+
+def render() -> dict[str, str]:
+    """Return the text of every generated file, by name."""
+    sampling = json.loads((RESULTS / "sampling_error.json").read_text(encoding="utf-8"))
+    check = json.loads((RESULTS / "plan_check.json").read_text(encoding="utf-8"))
+    rates = json.loads(RATES.read_text(encoding="utf-8"))
+    return {
+        "sampling_error_1024.md": sampling_error(sampling, 1024),
+        "sampling_error_256.md": sampling_error(sampling, 256),
+        "sobol_groups.md": sobol_groups(sampling),
+        "standard_error.md": standard_error(sampling),
+        "few_blocks.md": few_blocks(sampling),
+        "sampling_rule.md": sampling_rule(),
+        "sampling_conditions.md": conditions(sampling),
+        "plan_rates.md": plan_rates(rates),
+        "plan_check.md": plan_check(check),
+        "plan_conditions.md": conditions(check),
+    }
+
+
+def main() -> int:
+    """Write the files, or compare them."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing, only compare"
+    )
+    options = parser.parse_args()
+    GENERATED.mkdir(exist_ok=True)
+    status = 0
+    for name, text in render().items():
+        path = GENERATED / name
+        if path.exists() and path.read_text(encoding="utf-8") == text:
+            continue
+        if options.check:
+            sys.stderr.write(f"{path.relative_to(ROOT)} is not up to date.\n")
+            status = 1
+        else:
+            path.write_text(text, encoding="utf-8")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
