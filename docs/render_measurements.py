@@ -36,14 +36,22 @@ DRAW_NAMES = {
     "fastfood": "Fastfood",
 }
 RATE_NAMES = {
-    "exact_pair": "a pair of rows (exact)",
-    "exact_pair_column": "each column of a pair (exact)",
-    "fourier_phase": "a row and frequency (Fourier)",
-    "fourier_phase_column": "each column of those (Fourier)",
-    "sparse_phase_nonzero": "each non-zero of those (Fourier, sparse rows)",
-    "fastfood_phase": "a row and frequency (Fastfood)",
-    "fastfood_phase_log": "each halving of the columns (Fastfood)",
-    "grid_mode": "a grid frequency (grid)",
+    "pair": "a pair of rows (exact, block)",
+    "pair_column": "each column of a pair, up to 8 columns",
+    "pair_column_product": "each column of a pair, beyond",
+    "linear_row": "a row (linear)",
+    "linear_number": "each number of a row (linear)",
+    "phase": "a row and frequency (Fourier, Fastfood)",
+    "phase_column": "each column of those (Fourier)",
+    "phase_nonzero": "each non-zero of those (Fourier, sparse rows)",
+    "orthogonal": "a column, frequency and block member (orthogonal directions)",
+    "hadamard": "a number and halving of the columns (Fastfood)",
+    "grid_row_1": "a row in 1 column (grid)",
+    "grid_row_2": "a row in 2 columns (grid)",
+    "grid_row_3": "a row in 3 columns (grid)",
+    "grid_mode_1": "a grid frequency in 1 column (grid)",
+    "grid_mode_2": "a grid frequency in 2 columns (grid)",
+    "grid_mode_3": "a grid frequency in 3 columns (grid)",
     "call": "any call",
 }
 
@@ -154,10 +162,6 @@ def sampling_rule() -> str:
 def plan_rates(rates: dict[str, Any]) -> str:
     """Return the rates of `fastmmd.plan` in nanoseconds."""
     rows = [[title, nanoseconds(rates[name])] for name, title in RATE_NAMES.items()]
-    rows[-1:-1] = [
-        [f"a row in {d} column{'s' if d > 1 else ''} (grid)", nanoseconds(rate)]
-        for d, rate in enumerate(rates["grid_row"], start=1)
-    ]
     return table(["each", "nanoseconds"], rows)
 
 

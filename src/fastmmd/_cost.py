@@ -57,7 +57,9 @@ def operations(problem: Problem, method: str, /) -> dict[str, float]:
     n, d = problem.n_x + problem.n_y, problem.n_columns
     shorter = min(problem.n_x, problem.n_y)
     used_columns = d * problem.density
-    column = "pair_column" if d <= DIRECT_COLUMNS else "pair_column_product"
+    # Only Euclidean distances in many columns come from a matrix product.
+    by_product = d > DIRECT_COLUMNS and problem.kernel.is_radial
+    column = "pair_column_product" if by_product else "pair_column"
     phases = float(n * problem.n_frequencies)
     counts: dict[str, float] = {"call": 1.0}
     if method == "exact":
