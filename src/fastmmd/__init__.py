@@ -15,13 +15,24 @@ from typing import Any
 
 from fastmmd import bandwidth, bounds, circular, datasets
 from fastmmd._errors import (
+    IncompatibleSketchError,
     MissingDependencyError,
+    SketchFileError,
     ToleranceWarning,
     UndefinedEstimateError,
     UnsupportedKernelError,
 )
 from fastmmd._mmd import mmd
 from fastmmd._plan import Plan, plan
+from fastmmd._twosample import (
+    KSampleResult,
+    TwoSampleResult,
+    compare,
+    k_sample_test,
+    power,
+    sample_size,
+    two_sample_test,
+)
 from fastmmd.estimators import (
     Block,
     Exact,
@@ -41,6 +52,8 @@ from fastmmd.kernels import (
     RationalQuadratic,
     SpectralKernel,
 )
+from fastmmd.nulls.choices import Gamma, Normal, Pearson, Permutation, Spectrum
+from fastmmd.sketch import Sketch
 
 __all__ = [
     "Block",
@@ -48,8 +61,11 @@ __all__ = [
     "Exact",
     "Fastfood",
     "Fourier",
+    "Gamma",
     "Gaussian",
     "Grid",
+    "IncompatibleSketchError",
+    "KSampleResult",
     "Kernel",
     "Laplace",
     "Linear",
@@ -57,18 +73,30 @@ __all__ = [
     "Matern",
     "MissingDependencyError",
     "Mixture",
+    "Normal",
+    "Pearson",
+    "Permutation",
     "Plan",
     "RationalQuadratic",
+    "Sketch",
+    "SketchFileError",
     "SpectralKernel",
+    "Spectrum",
     "ToleranceWarning",
+    "TwoSampleResult",
     "UndefinedEstimateError",
     "UnsupportedKernelError",
     "bandwidth",
     "bounds",
     "circular",
+    "compare",
     "datasets",
+    "k_sample_test",
     "mmd",
     "plan",
+    "power",
+    "sample_size",
+    "two_sample_test",
 ]
 
 

@@ -14,6 +14,14 @@ class UnsupportedKernelError(ValueError):
     """The kernel lacks a property that the chosen method needs."""
 
 
+class IncompatibleSketchError(ValueError):
+    """Two sketches cannot be merged or compared; the message says what differs."""
+
+
+class SketchFileError(ValueError):
+    """A file is not a sketch that can be read; the message says why."""
+
+
 class MissingDependencyError(ImportError):
     """An optional package is needed; the message names the install command."""
 

@@ -12,13 +12,15 @@ if TYPE_CHECKING:
 
 def as_generator(rng: RNGLike, /) -> np.random.Generator:
     """Return the generator that `rng` stands for (SPEC 7), or say what is wrong."""
+    msg = (
+        "`rng` must be None, a non-negative integer, a SeedSequence or a "
+        f"numpy.random.Generator; got {rng!r}."
+    )
+    if isinstance(rng, bool):
+        raise TypeError(msg)
     try:
         return np.random.default_rng(rng)
     except (TypeError, ValueError) as error:
-        msg = (
-            "`rng` must be None, a non-negative integer, a SeedSequence or a "
-            f"numpy.random.Generator; got {rng!r}."
-        )
         raise type(error)(msg) from error
 
 

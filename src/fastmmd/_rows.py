@@ -58,10 +58,14 @@ class Rows:
         part = self.block(start, stop)
         return part if isinstance(part, np.ndarray) else part.toarray()
 
+    def select(self, indices: Any, /) -> FloatArray | scipy.sparse.csr_array:
+        """Return the rows with these numbers as float64, sparse if the sample is."""
+        return self._values[indices].astype(np.float64, copy=False)
+
     def take(self, indices: Any, /) -> FloatArray:
         """Return the rows with these numbers as a dense float64 array."""
-        part = self._values[indices].astype(np.float64, copy=False)
-        return part.toarray() if self.is_sparse else part
+        part = self.select(indices)
+        return part if isinstance(part, np.ndarray) else part.toarray()
 
     def spans(self, size: int, /) -> Iterator[tuple[int, int]]:
         """Yield (start, stop) of consecutive blocks of at most `size` rows."""
@@ -69,13 +73,13 @@ class Rows:
             yield start, min(start + size, self.n_rows)
 
 
-def check_rows(sample: SampleLike, /, *, name: str) -> Rows:
+def check_rows(sample: SampleLike, /, *, name: str, allow_empty: bool = False) -> Rows:
     """Return `sample` as `Rows`; one dimension is read as one column."""
     if isinstance(sample, Rows):
         return sample
     values = _as_csr(sample, name=name) if _is_sparse(sample) else _as_array(sample, name)
     for axis, what in enumerate(("row", "column")):
-        if values.shape[axis] == 0:
+        if values.shape[axis] == 0 and not (what == "row" and allow_empty):
             msg = f"`{name}` must have at least one {what}; got shape {values.shape}."
             raise ValueError(msg)
     _check_finite(values, name=name)
@@ -131,6 +135,8 @@ def _as_array(sample: Any, name: str) -> np.ndarray[Any, np.dtype[Any]]:
     try:
         values = np.asarray(sample)
     except ValueError as error:
+        if "inhomogeneous" not in str(error):
+            raise
         msg = f"`{name}` must have rows of equal length; got ragged rows."
         raise ValueError(msg) from error
     _check_kind(values.dtype, name=name)
@@ -164,7 +170,8 @@ def _check_finite(values: Any, *, name: str) -> None:
     if values.dtype.kind != "f":
         return
     if not isinstance(values, np.ndarray):
-        bad_entries = np.flatnonzero(~np.isfinite(values.data))
+        # Room beyond the last row's end belongs to no entry.
+        bad_entries = np.flatnonzero(~np.isfinite(values.data[: values.indptr[-1]]))
         bad_rows = np.unique(
             np.searchsorted(values.indptr, bad_entries, side="right") - 1
         )

@@ -74,7 +74,18 @@ def median_bandwidth(
     max_rows = check_count(max_rows, name="max_rows", minimum=2)
     rows_x, rows_y = check_samples(x, y)
     rows = pooled_subsample(rows_x, rows_y, max_rows, as_generator(rng))
-    distances = _pair_distances(rows, metric)
+    median = median_distance(_pair_distances(rows, metric))
+    if median > 1e150:
+        msg = (
+            "`x` and `y` must have distances that a float can hold; got a median distance "
+            f"of {median:.1e}. Rescale the data."
+        )
+        raise ValueError(msg)
+    return median
+
+
+def median_distance(distances: FloatArray, /) -> float:
+    """Return the median, of the positive distances if it is 0, and 1.0 if all are 0."""
     median = float(np.median(distances)) if distances.size else 0.0
     if median == 0.0:
         different = distances[distances > 0.0]

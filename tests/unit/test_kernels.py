@@ -24,6 +24,7 @@ from fastmmd import (
     SpectralKernel,
     UnsupportedKernelError,
 )
+from fastmmd.kernels.base import open_uniforms
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -317,7 +318,8 @@ def test_extreme_uniforms_make_finite_frequencies(case: Case) -> None:
     if not case.kernel.draws_from_uniforms:
         pytest.skip("has a sampler of its own")
     width = case.kernel.uniforms_per_frequency(2)
-    corners = np.array([2.0**-54, 0.5, 1.0 - 2.0**-53])
+    corners = open_uniforms(np.array([0.0, 0.5, 1.0]))
+    assert 0.0 < corners[0] < corners[1] == 0.5 < corners[2] < 1.0
     uniforms = np.repeat(corners[:, None], width, axis=1)
     frequencies = case.kernel.frequencies_from_uniforms(uniforms, 2)
     assert frequencies.shape == (3, 2)

@@ -18,6 +18,9 @@ The matrix product is faster in many columns but cancels: |x|^2 + |y|^2 - 2 x.y 
 digits of close pairs, the ones that count. In few columns rows are often close compared
 with their spread and differences cost little; in many columns distances concentrate."""
 
+_FAR = 1e300
+"""Stands for distances that overflow: finite, so that no profile makes NaN of it."""
+
 _CANCELLED = 1e-3
 """Squared distances below this share of |x|^2 + |y|^2 are computed again from differences.
 
@@ -39,17 +42,29 @@ def pair_values(
         return profile(_squared_of_sparse(x, y, scale))
     x, y = (b if isinstance(b, np.ndarray) else b.toarray() for b in (x, y))
     if rule == "difference":
-        return np.asarray(profile((x[:, None, :] - y[None, :, :]) * scale))
+        values = np.asarray(profile((x[:, None, :] - y[None, :, :]) * scale))
+        if values.shape != (len(x), len(y)):
+            msg = (
+                "`value` must return one number for each difference, shape (n, m) for "
+                f"differences of shape (n, m, n_columns); got shape {values.shape}."
+            )
+            raise ValueError(msg)
+        return values
     return profile(column_sums(x, y, rule, scale))
 
 
 def column_sums(x: FloatArray, y: FloatArray, rule: str, scale: float, /) -> FloatArray:
     """Return ``sum_j rule(scale * (x[i, j] - y[k, j]))`` for all pairs i, k."""
-    if rule == "squared":
-        many = x.shape[1] > DIRECT_COLUMNS
-        sums = _squared_by_product(x, y) if many else _squared_by_differences(x, y)
-        sums *= scale * scale
-        return sums
+    # Squares of numbers beyond 1e150 overflow; as distances they are all "far".
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.minimum(_column_sums(x, y, rule, scale), _FAR)
+
+
+def _column_sums(x: FloatArray, y: FloatArray, rule: str, scale: float) -> FloatArray:
+    if rule == "squared" and x.shape[1] > DIRECT_COLUMNS:
+        sums = _squared_by_product(x, y, scale)
+        if np.isfinite(sums).all():
+            return sums
     sums = np.zeros((len(x), len(y)))
     difference = np.empty_like(sums)
     for column_x, column_y in zip(x.T, y.T, strict=True):
@@ -57,6 +72,8 @@ def column_sums(x: FloatArray, y: FloatArray, rule: str, scale: float, /) -> Flo
         difference *= scale
         if rule == "absolute":
             np.abs(difference, out=difference)
+        elif rule == "squared":
+            np.multiply(difference, difference, out=difference)
         else:
             np.multiply(difference, difference, out=difference)
             np.log1p(difference, out=difference)
@@ -66,6 +83,7 @@ def column_sums(x: FloatArray, y: FloatArray, rule: str, scale: float, /) -> Flo
 
 def _squared_of_sparse(x: Any, y: Any, scale: float) -> FloatArray:
     """Return scaled squared distances between rows of two CSR matrices."""
+    x, y = x * scale, y * scale
     squares_x = np.asarray(x.multiply(x).sum(axis=1)).ravel()
     squares_y = np.asarray(y.multiply(y).sum(axis=1)).ravel()
     lengths = squares_x[:, None] + squares_y
@@ -73,24 +91,13 @@ def _squared_of_sparse(x: Any, y: Any, scale: float) -> FloatArray:
     for i, k in _cancelled_pairs(sums, lengths):
         delta = x[i] - y[k]
         sums[i, k] = np.asarray(delta.multiply(delta).sum(axis=1)).ravel()
-    sums *= scale * scale
     return sums
 
 
-def _squared_by_differences(x: FloatArray, y: FloatArray) -> FloatArray:
-    sums = np.zeros((len(x), len(y)))
-    difference = np.empty_like(sums)
-    for column_x, column_y in zip(x.T, y.T, strict=True):
-        np.subtract.outer(column_x, column_y, out=difference)
-        np.multiply(difference, difference, out=difference)
-        sums += difference
-    return sums
-
-
-def _squared_by_product(x: FloatArray, y: FloatArray) -> FloatArray:
+def _squared_by_product(x: FloatArray, y: FloatArray, scale: float) -> FloatArray:
     # A common shift changes no difference and takes out what both rows share.
     origin = x.mean(axis=0)
-    x, y = x - origin, y - origin
+    x, y = (x - origin) * scale, (y - origin) * scale
     lengths = np.einsum("ij,ij->i", x, x)[:, None] + np.einsum("ij,ij->i", y, y)
     sums = x @ y.T
     sums *= -2.0

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, final
 
+import numpy as np
+
 from fastmmd._validation import check_choice, check_count, check_positive
 from fastmmd.estimators.base import Method, Outcome
 from fastmmd.estimators.spectral import Algorithm, spectral_estimate
@@ -17,7 +19,6 @@ from fastmmd.frequencies import (
 )
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
     from fastmmd._rows import Rows
@@ -93,7 +94,7 @@ class Fourier(Method):
 
     def __repr__(self) -> str:
         if self.frequencies is not None:
-            return f"Fourier(frequencies=<{len(self.frequencies)} given>)"  # type: ignore[arg-type]
+            return f"Fourier(frequencies=<given, shape {np.shape(self.frequencies)}>)"
         tolerance = "" if self.tolerance is None else f", tolerance={self.tolerance:g}"
         return f"Fourier({self.n_frequencies}, sampling={self.sampling!r}{tolerance})"
 

@@ -56,6 +56,7 @@ _MAX_WIDE_POINTS = 256
 tail would need very many, and is bent instead."""
 
 _ROWS_PER_CALL = 2**20
+_ROWS_FOR_THREADS = 50_000
 
 
 @final
@@ -300,7 +301,14 @@ class _Transform:
         for start, stop in rows.spans(_ROWS_PER_CALL):
             angles = self._angles(rows.dense(start, stop) - self.center)
             strengths = np.ones(stop - start, dtype=np.complex128)
-            total += forward(*angles, strengths, total.shape, eps=self.accuracy, isign=1)
+            total += forward(
+                *angles,
+                strengths,
+                total.shape,
+                eps=self.accuracy,
+                isign=1,
+                nthreads=_threads(stop - start),
+            )
         return total / rows.n_rows
 
     def values(self, differences: FloatArray) -> FloatArray:
@@ -308,12 +316,19 @@ class _Transform:
         backward = getattr(self.finufft, f"nufft{differences.shape[1]}d2")
         coefficients = self.series.coefficients.astype(np.complex128)
         angles = self._angles(differences)
-        return np.asarray(backward(*angles, coefficients, eps=self.accuracy).real)
+        return np.asarray(
+            backward(*angles, coefficients, eps=self.accuracy, nthreads=1).real
+        )
 
     def _angles(self, rows: FloatArray) -> list[FloatArray]:
         turns = rows / self.series.periods
         turns -= np.round(turns)
         return [np.ascontiguousarray(2.0 * np.pi * column) for column in turns.T]
+
+
+def _threads(n_rows: int) -> int:
+    """Return how many threads are worth starting; 0 leaves it to finufft."""
+    return 1 if n_rows < _ROWS_FOR_THREADS else 0
 
 
 def _verify(

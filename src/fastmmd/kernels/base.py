@@ -121,7 +121,14 @@ class Kernel(abc.ABC):
         for form in self.pair_forms():
             t = deltas * form.scale
             sums = t if form.rule == "difference" else COLUMN_RULES[form.rule](t).sum(-1)
-            total += form.weight * form.profile(sums)
+            values = np.asarray(form.profile(sums))
+            if values.shape != total.shape:
+                msg = (
+                    "`value` must return one number for each difference, shape "
+                    f"{total.shape} here; got shape {values.shape}."
+                )
+                raise ValueError(msg)
+            total += form.weight * values
         return np.asarray(total)
 
     def gram(self, x: SampleLike, y: SampleLike, /) -> FloatArray:
@@ -186,6 +193,9 @@ class Scaled(Kernel):
 
     kernel: Kernel
     factor: float
+
+    def __post_init__(self) -> None:
+        set_positive(self, "factor")
 
     def __repr__(self) -> str:
         return f"{self.factor!r} * {self.kernel!r}"

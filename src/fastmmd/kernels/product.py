@@ -111,7 +111,7 @@ class Cauchy(Kernel):
         return np.asarray(-signs * np.log(2.0 * tail) / self.bandwidth)
 
     def second_moment(self, n_columns: int, /) -> float:
-        return 2.0 * n_columns / self.bandwidth**2
+        return 2.0 * n_columns / self.bandwidth / self.bandwidth
 
 
 def _exp_of_minus(sums: FloatArray) -> FloatArray:

@@ -131,7 +131,7 @@ class Gaussian(Radial):
         return np.ones(len(uniforms))
 
     def second_moment(self, n_columns: int, /) -> float:
-        return n_columns / self.bandwidth**2
+        return n_columns / self.bandwidth / self.bandwidth
 
 
 @final
@@ -191,7 +191,7 @@ class Matern(Radial):
     def second_moment(self, n_columns: int, /) -> float:
         if self.nu <= 1.0:
             return math.inf
-        return n_columns * self.nu / (self.nu - 1.0) / self.bandwidth**2
+        return n_columns * self.nu / (self.nu - 1.0) / self.bandwidth / self.bandwidth
 
 
 @final
@@ -242,7 +242,7 @@ class RationalQuadratic(Radial):
         return np.asarray(np.sqrt(gammaincinv(self.alpha, uniforms[:, 0]) / self.alpha))
 
     def second_moment(self, n_columns: int, /) -> float:
-        return n_columns / self.bandwidth**2
+        return n_columns / self.bandwidth / self.bandwidth
 
 
 _BESSEL_ORDER = 50.0

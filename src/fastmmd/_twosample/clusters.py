@@ -1,0 +1,145 @@
+"""Rows that belong together: relabel whole groups.
+
+Rows of one user, day or visit are alike, so they are not exchangeable one by one; groups
+are, if they are independent of each other. The statistic leaves out pairs of rows within a
+group, which tell about the group and not about the samples.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastmmd._twosample.grams import BinnedSamples
+from fastmmd._twosample.layout import MAX_BINS
+from fastmmd._twosample.result import TwoSampleResult
+from fastmmd.nulls.combine import combine
+from fastmmd.nulls.groups import group_statistics, jackknife_error, permute_groups
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy.typing as npt
+
+    from fastmmd._rows import Rows
+    from fastmmd._typing import FloatArray
+    from fastmmd.kernels import Kernel
+
+
+def check_groups(
+    groups: Any, x: Rows, y: Rows, rng: np.random.Generator, /
+) -> BinnedSamples:
+    """Return the samples with one bin a group, or a few groups if there are very many."""
+    if not isinstance(groups, (tuple, list)) or len(groups) != 2:
+        msg = (
+            "`groups` must be a pair, the groups of the rows of `x` and of `y`; got "
+            f"{type(groups).__name__}."
+        )
+        raise TypeError(msg)
+    names = [np.asarray(part) for part in groups]
+    for name, part, rows in zip(("x", "y"), names, (x, y), strict=True):
+        if part.shape != (rows.n_rows,):
+            msg = (
+                f"`groups` must name a group for each of the {rows.n_rows} rows of "
+                f"`{name}`; got shape {part.shape}."
+            )
+            raise ValueError(msg)
+    both = np.intersect1d(np.unique(names[0]), np.unique(names[1]))
+    if both.size:
+        msg = (
+            "`groups` must be different in the two samples, as a whole group is relabelled; "
+            f"got {both[0]!s} in both. Name groups by sample if they are independent."
+        )
+        raise ValueError(msg)
+    codes = [np.unique(part, return_inverse=True)[1].ravel() for part in names]
+    numbers = [int(code.max()) + 1 for code in codes]
+    if min(numbers) < 2:
+        msg = f"`groups` must be at least 2 in each sample; got {numbers[0]} and {numbers[1]}."
+        raise ValueError(msg)
+    per_bin = -(-sum(numbers) // MAX_BINS)
+    parts = [
+        _merge_groups(code, n, per_bin, rng)
+        for code, n in zip(codes, numbers, strict=True)
+    ]
+    return BinnedSamples(
+        (x, y),
+        tuple(order for order, _, _ in parts),
+        tuple(edges for _, edges, _ in parts),
+        np.concatenate([movable for _, _, movable in parts]),
+    )
+
+
+def _merge_groups(
+    code: npt.NDArray[np.intp], n_groups: int, per_bin: int, rng: np.random.Generator
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], npt.NDArray[np.bool_]]:
+    """Put groups into bins of equally many groups; those that fill none stay fixed."""
+    n_bins = n_groups // per_bin
+    bin_of_group = rng.permutation(n_groups) // per_bin
+    bins = np.minimum(bin_of_group, n_bins)[code]
+    order = np.argsort(bins, kind="stable").astype(np.intp)
+    counts = np.bincount(bins)
+    edges = np.concatenate([[0], np.cumsum(counts)]).astype(np.intp)
+    return order, edges, np.arange(len(counts)) < n_bins
+
+
+def clustered_result(
+    binned: BinnedSamples,
+    kernels: tuple[Kernel, ...],
+    sums: Callable[[BinnedSamples], FloatArray],
+    /,
+    *,
+    method: str,
+    n_resamples: int,
+    level: float,
+    rng: np.random.Generator,
+) -> TwoSampleResult:
+    """Relabel groups and put the result together."""
+    from scipy.special import ndtri
+
+    grams, counts, from_x = sums(binned), binned.counts, binned.labels == 0
+    observed = group_statistics(grams, counts, from_x)
+    null = permute_groups(
+        grams, counts, from_x, binned.movable, n_resamples=n_resamples, rng=rng
+    )
+    combined = combine(observed, null)
+    shares = combined.shares
+    if not shares.any():
+        shares = np.full(len(kernels), 1.0 / len(kernels))
+    best = int(np.argmax(shares))
+    kernel = kernels[best]
+    error = jackknife_error(grams[best], counts, from_x)
+    half = float(-ndtri(0.5 * level)) * error
+    mmd2 = float(observed[best])
+    n_x = int(counts[from_x].sum())
+    spread = sum(
+        1.0
+        - float(grams[best][np.ix_(part, part)].sum()) / float(counts[part].sum()) ** 2
+        for part in (from_x, ~from_x)
+    )
+    share = max(mmd2, 0.0)
+    return TwoSampleResult(
+        pvalue=combined.pvalue,
+        statistic=kernel.at_zero * mmd2,
+        confidence_interval=(
+            kernel.at_zero * max(mmd2 - half, 0.0),
+            kernel.at_zero * max(mmd2 + half, 0.0),
+        ),
+        effect_size=float(np.sqrt(share / (share + 2.0 * spread)))
+        if share > 0.0
+        else 0.0,
+        kernel=kernel,
+        kernels=kernels,
+        shares=tuple(float(s) for s in shares),
+        method=method,
+        null="permutation of groups",
+        level_is="exact",
+        n_x=n_x,
+        n_y=int(counts.sum()) - n_x,
+        n_resamples=n_resamples,
+        n_bins=int(np.count_nonzero(binned.movable)),
+        used_x=float(counts[binned.movable & from_x].sum() / n_x),
+        used_y=float(counts[binned.movable & ~from_x].sum() / counts[~from_x].sum()),
+        level=level,
+        null_distribution=null * [k.at_zero for k in kernels],
+    )

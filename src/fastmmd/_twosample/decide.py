@@ -1,0 +1,230 @@
+"""From kernel sums between bins to a result: the p-value, effect and interval."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, final
+
+import numpy as np
+
+from fastmmd._twosample.result import TwoSampleResult
+from fastmmd.nulls.bins import u_statistics
+from fastmmd.nulls.choices import Gamma, Normal, Null, Pearson, Permutation, Spectrum
+from fastmmd.nulls.combine import combine
+from fastmmd.nulls.effect import effect_size, interval, margin_pvalue
+from fastmmd.nulls.matching import group_bins, match_bins
+from fastmmd.nulls.moments import gamma_pvalue, pearson_pvalue
+from fastmmd.nulls.multipliers import multiply_bins
+from fastmmd.nulls.permutation import permute_bins
+from fastmmd.nulls.spectrum import spectrum_null, spectrum_pvalue
+
+if TYPE_CHECKING:
+    from fastmmd._typing import FloatArray
+    from fastmmd.kernels import Kernel
+    from fastmmd.nulls.bins import BinGram
+
+_FEWEST_BINS_FOR_INTERVAL = 3
+_PEARSON_TAIL = 1e-3
+"""Below this the three moments of `Pearson` understate p; all eigenvalues do not."""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Verdict:
+    """A p-value and how it came about."""
+
+    pvalue: float
+    null: str
+    level_is: Literal["exact", "asymptotic"]
+    shares: FloatArray
+    n_resamples: int = 0
+    n_bins: int
+    used_x: float = 1.0
+    used_y: float = 1.0
+    tail_pvalue: float | None = None
+    null_distribution: FloatArray | None = field(default=None, repr=False)
+
+
+def result_from_bins(
+    bins: BinGram,
+    kernels: tuple[Kernel, ...],
+    verdict: Verdict,
+    /,
+    *,
+    method: str,
+    level: float,
+    margin: float | None = None,
+) -> TwoSampleResult:
+    """Put together what is known of the samples and the verdict."""
+    best = int(np.argmax(verdict.shares))
+    kernel = kernels[best]
+    enough = min(np.bincount(bins.from_x, minlength=2)) >= _FEWEST_BINS_FOR_INTERVAL
+    ends = interval(bins, kernel=best, confidence=1.0 - level) if enough else None
+    at_zero = kernel.at_zero
+    null_distribution = verdict.null_distribution
+    if null_distribution is not None:
+        null_distribution = null_distribution * [k.at_zero for k in kernels]
+    return TwoSampleResult(
+        pvalue=verdict.pvalue,
+        statistic=at_zero * float(u_statistics(bins)[best]),
+        confidence_interval=None
+        if ends is None
+        else (at_zero * ends[0], at_zero * ends[1]),
+        effect_size=effect_size(bins, kernel=best),
+        kernel=kernel,
+        kernels=kernels,
+        shares=tuple(float(share) for share in verdict.shares),
+        method=method,
+        null=verdict.null,
+        level_is=verdict.level_is,
+        n_x=bins.n_x,
+        n_y=bins.n_y,
+        n_resamples=verdict.n_resamples,
+        n_bins=verdict.n_bins,
+        used_x=verdict.used_x,
+        used_y=verdict.used_y,
+        tail_pvalue=verdict.tail_pvalue,
+        margin=margin,
+        level=level,
+        null_distribution=null_distribution,
+    )
+
+
+def decide(
+    bins: BinGram, null: Null, /, *, n_resamples: int, rng: np.random.Generator
+) -> Verdict:
+    """Find the p-value of equality by the given null."""
+    if isinstance(null, Permutation):
+        return permutation_verdict(bins, n_resamples=n_resamples, rng=rng)
+    return analytic_verdict(bins, null, n_resamples=n_resamples, rng=rng)
+
+
+def permutation_verdict(
+    bins: BinGram, /, *, n_resamples: int, rng: np.random.Generator
+) -> Verdict:
+    """Relabel the movable bins; one p-value for all kernels."""
+    observed = u_statistics(bins)
+    null = permute_bins(bins, n_resamples=n_resamples, rng=rng)
+    combined = combine(observed, null.statistics, complete=null.complete)
+    shares = combined.shares
+    if not shares.any():  # constant data: no kernel varies
+        shares = np.full(len(observed), 1.0 / len(observed))
+    movable = bins.movable
+    smallest = 1.0 / (1.0 + len(null.statistics))
+    at_limit = not null.complete and combined.pvalue <= smallest
+    return Verdict(
+        pvalue=combined.pvalue,
+        null="permutation",
+        level_is="exact",
+        shares=shares,
+        n_resamples=len(null.statistics),
+        n_bins=int(np.count_nonzero(movable)),
+        used_x=float(bins.counts[movable & bins.from_x].sum() / bins.n_x),
+        used_y=float(bins.counts[movable & ~bins.from_x].sum() / bins.n_y),
+        tail_pvalue=min(_bonferroni(bins, spectrum_pvalue), smallest)
+        if at_limit
+        else None,
+        null_distribution=null.statistics,
+    )
+
+
+def analytic_verdict(
+    bins: BinGram, null: Null, /, *, n_resamples: int, rng: np.random.Generator
+) -> Verdict:
+    """Find the p-value from moments or eigenvalues; over kernels by Bonferroni's rule."""
+    n_draws = 0
+    if isinstance(null, Spectrum) and null.simulate:
+        pvalues = [
+            spectrum_null(bins, n_resamples=n_resamples, rng=rng, kernel=j)[0]
+            for j in range(bins.n_kernels)
+        ]
+        n_draws = n_resamples
+    else:
+        by_null: dict[type[Null], Any] = {
+            Gamma: gamma_pvalue,
+            Pearson: pearson_pvalue,
+            Spectrum: spectrum_pvalue,
+        }
+        if isinstance(null, Normal):
+            msg = (
+                '`null` must be "permutation", "gamma", "pearson" or "spectrum" for this '
+                'method; got "normal", which is for `Linear` and `Block`.'
+            )
+            raise ValueError(msg)
+        find = by_null[type(null)]
+        pvalues = [find(bins, kernel=j) for j in range(bins.n_kernels)]
+    best = int(np.argmin(pvalues))
+    return Verdict(
+        pvalue=min(1.0, bins.n_kernels * pvalues[best]),
+        null=null.name,
+        level_is="asymptotic",
+        shares=np.eye(bins.n_kernels)[best],
+        n_resamples=n_draws,
+        n_bins=bins.n_bins,
+    )
+
+
+def sketch_verdict(
+    bins: BinGram, null: Null | None, /, *, n_resamples: int, rng: np.random.Generator
+) -> Verdict:
+    """Find the p-value from slots of different sizes, exactly where counts allow it.
+
+    Whether they do is decided from the counts alone, never from p-values.
+    """
+    if null is None or isinstance(null, Permutation):
+        matching = match_bins(bins)
+        if matching.suffices or (null is not None and matching.group_rows):
+            grouped = group_bins(bins, matching)
+            return permutation_verdict(grouped, n_resamples=n_resamples, rng=rng)
+        if null is not None:
+            msg = (
+                '`null` must be "auto" or asymptotic for these sketches; got "permutation", '
+                "but no groups of slots hold equal numbers of rows in both."
+            )
+            raise ValueError(msg)
+        if bins.n_kernels > 1:
+            return _multiplier_verdict(bins, n_resamples=n_resamples, rng=rng)
+        verdict = analytic_verdict(bins, Pearson(), n_resamples=n_resamples, rng=rng)
+        if verdict.pvalue >= _PEARSON_TAIL:
+            return verdict
+        null = Spectrum()
+    return analytic_verdict(bins, null, n_resamples=n_resamples, rng=rng)
+
+
+def _multiplier_verdict(
+    bins: BinGram, /, *, n_resamples: int, rng: np.random.Generator
+) -> Verdict:
+    null = multiply_bins(bins, n_resamples=n_resamples, rng=rng)
+    combined = combine(null.observed, null.statistics, standardise=False)
+    shares = combined.shares
+    if not shares.any():
+        shares = np.full(bins.n_kernels, 1.0 / bins.n_kernels)
+    smallest = 1.0 / (1.0 + n_resamples)
+    at_limit = combined.pvalue <= smallest
+    return Verdict(
+        pvalue=combined.pvalue,
+        null="multiplier",
+        level_is="asymptotic",
+        shares=shares,
+        n_resamples=n_resamples,
+        n_bins=bins.n_bins,
+        tail_pvalue=min(_bonferroni(bins, spectrum_pvalue), smallest)
+        if at_limit
+        else None,
+    )
+
+
+def margin_verdict(bins: BinGram, margin: float, /) -> Verdict:
+    """Find the p-value for the samples being at most `margin` apart."""
+    return Verdict(
+        pvalue=margin_pvalue(bins, margin=margin),
+        null="pearson",
+        level_is="asymptotic",
+        shares=np.ones(1),
+        n_bins=bins.n_bins,
+    )
+
+
+def _bonferroni(bins: BinGram, find: Any) -> float:
+    pvalues = [find(bins, kernel=j) for j in range(bins.n_kernels)]
+    return min(1.0, bins.n_kernels * min(pvalues))

@@ -1,0 +1,54 @@
+"""The p-value of a statistic among its relabelled values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fastmmd.nulls._arrays import ROUNDING
+
+if TYPE_CHECKING:
+    from fastmmd.nulls._arrays import FloatArray
+
+
+def permutation_pvalue(
+    observed: float, null: FloatArray, /, *, scale: float = 1.0, complete: bool = False
+) -> float:
+    """Return the share of the null at least as large as `observed`, itself included.
+
+    Parameters
+    ----------
+    observed : float
+        Statistic of the data as they came.
+    null : ndarray of shape (n_resamples,)
+        Statistics of the relabelled data.
+    scale : float, default=1.0
+        Size of the terms whose difference the statistic is; ``k(x, x)`` for MMD.
+    complete : bool, default=False
+        Whether `null` holds every possible relabelling once. The observed labels are
+        then among them and are not counted again.
+
+    Returns
+    -------
+    float
+        A value in (0, 1].
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> permutation_pvalue(3.0, np.array([1.0, 3.0, 2.0]))
+    0.5
+    >>> permutation_pvalue(9.0, np.zeros(99))
+    0.01
+    >>> permutation_pvalue(3.0, np.array([1.0, 3.0, 2.0, 0.0]), complete=True)
+    0.25
+    """
+    # A relabelling that only reorders rows within a sample must count as a tie, yet it
+    # is summed in another order. Squared MMD is a difference of terms of size `scale`,
+    # so rounding is absolute at that size, not relative to `observed`.
+    slack = ROUNDING * scale
+    at_least_as_large = int(np.count_nonzero(null >= observed - slack))
+    if complete:
+        return max(at_least_as_large, 1) / null.size
+    return (at_least_as_large + 1) / (null.size + 1)

@@ -1,0 +1,142 @@
+"""Tests of `fastmmd.nulls.combine`."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from nulls_data import row_bins
+from scipy.stats import binom
+
+from fastmmd.nulls import (
+    Fuse,
+    Maximum,
+    MinP,
+    SoftMaximum,
+    Sum,
+    combine,
+    permute_bins,
+    u_statistics,
+)
+
+RULES = [
+    SoftMaximum(),
+    SoftMaximum(0.5),
+    Maximum(),
+    Sum(),
+    MinP(),
+    Fuse((0.3, 0.5, 0.9), rate=5.0),
+]
+seeds = st.integers(0, 2**32 - 1)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=repr)
+@settings(max_examples=25)
+@given(seed=seeds)
+def test_one_pvalue_for_every_row_makes_a_uniform_law(rule, seed):
+    # If each row in turn is called the observed one, exactly k rows have p <= k / n: this
+    # is the exactness of the test, without any randomness.
+    rows = np.random.default_rng(seed).gamma(1.0, size=(12, 3)) ** 2
+    pvalues = [
+        combine(row, np.delete(rows, i, axis=0), rule=rule).pvalue
+        for i, row in enumerate(rows)
+    ]
+    np.testing.assert_allclose(np.sort(pvalues), np.arange(1, 13) / 12, atol=1e-12)
+
+
+@pytest.mark.parametrize("rule", RULES[:5], ids=repr)
+@settings(max_examples=25)
+@given(seed=seeds)
+def test_scale_and_shift_of_a_kernel_do_not_matter(rule, seed):
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(20, 3))
+    moved = rows * (1.0, 1e3, 1e-3) + (0.0, 5.0, -0.1)
+    before, after = (combine(r[0], r[1:], rule=rule) for r in (rows, moved))
+    assert before.pvalue == after.pvalue
+    np.testing.assert_allclose(before.shares, after.shares, atol=1e-9)
+
+
+def test_soft_maximum_in_the_open():
+    rng = np.random.default_rng(0)
+    observed, null = np.array([2.0, 1.0]), rng.normal(size=(50, 2))
+    rows = np.vstack((observed, null))
+    z = (rows - rows.mean(0)) / rows.std(0)
+    value = np.log(np.exp(2 * z).mean(1))
+    result = combine(observed, null)
+    assert result.statistic == pytest.approx(value[0])
+    assert result.pvalue == (1 + np.sum(value[1:] >= value[0])) / 51
+    np.testing.assert_allclose(result.scores, z[0])
+    np.testing.assert_allclose(result.shares, np.exp(2 * z[0]) / np.exp(2 * z[0]).sum())
+    assert result.rule == SoftMaximum(2.0)
+
+
+def test_fuse_takes_the_statistics_themselves():
+    observed, null = np.array([0.3, 0.1]), np.array([[0.1, 0.2], [0.0, 0.1]])
+    result = combine(observed, null, rule=Fuse((0.5, 0.25), rate=2.0))
+    assert result.statistic == pytest.approx(np.log((np.exp(1.2) + np.exp(0.8)) / 2))
+
+
+def test_smallest_pvalue_rule_in_the_open():
+    # Kernel 1 puts the observed row first of five, kernel 0 only third.
+    rows = np.array([[2.0, 9.0], [3.0, 1.0], [4.0, 2.0], [1.0, 0.0], [0.0, 3.0]])
+    result = combine(rows[0], rows[1:], rule=MinP())
+    assert result.shares.tolist() == [0.0, 1.0]
+    # The third row leads in kernel 0 with a smaller score, so the tie is ours.
+    assert result.pvalue == 1 / 5
+
+
+def test_kernel_without_spread_is_ignored():
+    rng = np.random.default_rng(1)
+    observed, null = rng.normal(size=2) + 1, rng.normal(size=(99, 2))
+    alone = combine(observed, null)
+    padded = combine(np.insert(observed, 1, 0.7), np.insert(null, 1, 0.7 + 1e-15, axis=1))
+    assert padded.pvalue == alone.pvalue
+    assert padded.shares[1] == padded.scores[1] == 0.0
+    nothing = combine(np.zeros(3), np.zeros((9, 3)))
+    assert nothing.pvalue == 1.0
+    assert not nothing.shares.any()
+
+
+def test_complete_null_counts_the_observed_row_once():
+    rng = np.random.default_rng(2)
+    x, y = rng.normal(size=(4, 1)), rng.normal(size=(4, 1)) + 3
+    bins = row_bins(x, y, (0.5, 1.0, 2.0))
+    null = permute_bins(bins, n_resamples=100, rng=rng)
+    for rule in (*RULES[:5],):
+        result = combine(u_statistics(bins), null.statistics, rule=rule, complete=True)
+        # The split and its mirror image, of 70.
+        assert result.pvalue == pytest.approx(2 / 70)
+
+
+def test_level_of_a_family_is_exact():
+    rejections, runs = 0, 800
+    for rng in np.random.default_rng(3).spawn(runs):
+        bins = row_bins(*rng.normal(size=(2, 8, 1)), (0.2, 1.0, 5.0))
+        null = permute_bins(bins, n_resamples=20, rng=rng)
+        rejections += combine(u_statistics(bins), null.statistics).pvalue <= 0.05
+    low, high = binom.ppf((1e-6, 1 - 1e-6), runs, 1 / 21)
+    assert low <= rejections <= high
+
+
+def test_wrong_arguments_are_refused():
+    with pytest.raises(
+        ValueError, match=r"`null` must have shape .* got \(9, 3\) and \(2,\)"
+    ):
+        combine(np.zeros(2), np.zeros((9, 3)))
+    with pytest.raises(ValueError, match=r"`temperature` must be .* got 0.0"):
+        SoftMaximum(0.0)
+    with pytest.raises(ValueError, match=r"`normalisers` must be .* got \(0.0, 1.0\)"):
+        Fuse((0.0, 1.0), rate=1.0)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=repr)
+def test_shares_sum_to_one(rule):
+    scores = np.array([[0.5, -1.0, 0.1], [-1.0, -2.0, -0.5], [3.0, 3.0, 0.0]])
+    for row in range(3):
+        shares = rule.shares(scores, row)
+        assert shares.sum() == pytest.approx(1.0)
+        assert (shares >= 0).all()
+        if not isinstance(rule, MinP):
+            alone = rule.shares(scores[row : row + 1], 0)
+            np.testing.assert_allclose(shares, alone, atol=1e-14)
