@@ -115,10 +115,5 @@ def compare(
 def bins_of_sketches(sketch_x: Sketch, sketch_y: Sketch, /) -> BinGram:
     """Return the kernel sums between all slots of both sketches."""
     counts = np.concatenate([sketch_x.counts, sketch_y.counts])
-    occupied = counts > 0
-    grams = []
-    for j, n_frequencies in enumerate(sketch_x.n_frequencies):
-        sums = np.concatenate([sketch_x.sums(j), sketch_y.sums(j)])[occupied]
-        grams.append(sums @ sums.T / n_frequencies)
     from_x = np.arange(len(counts)) < sketch_x.n_bins
-    return BinGram.from_bins(np.stack(grams), counts[occupied], from_x[occupied])
+    return BinGram.from_bins(sketch_x.grams_with(sketch_y), counts, from_x)

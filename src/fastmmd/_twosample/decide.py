@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, final
 import numpy as np
 
 from fastmmd._twosample.result import TwoSampleResult
-from fastmmd.nulls.bins import u_statistics
+from fastmmd.nulls.bins import BinGram, merge_bins, u_statistics
 from fastmmd.nulls.choices import Gamma, Normal, Null, Pearson, Permutation, Spectrum
 from fastmmd.nulls.combine import combine
 from fastmmd.nulls.effect import effect_size, interval, margin_pvalue
@@ -21,9 +21,9 @@ from fastmmd.nulls.spectrum import spectrum_null, spectrum_pvalue
 if TYPE_CHECKING:
     from fastmmd._typing import FloatArray
     from fastmmd.kernels import Kernel
-    from fastmmd.nulls.bins import BinGram
 
 _FEWEST_BINS_FOR_INTERVAL = 3
+_BINS_FOR_INTERVAL = 128
 _PEARSON_TAIL = 1e-3
 """Below this the three moments of `Pearson` understate p; all eigenvalues do not."""
 
@@ -59,7 +59,14 @@ def result_from_bins(
     best = int(np.argmax(verdict.shares))
     kernel = kernels[best]
     enough = min(np.bincount(bins.from_x, minlength=2)) >= _FEWEST_BINS_FOR_INTERVAL
-    ends = interval(bins, kernel=best, confidence=1.0 - level) if enough else None
+    ends = None
+    if enough:
+        # An interval needs some dozens of bins; its cost grows as their cube.
+        of_best = BinGram(
+            bins.grams[best : best + 1], bins.counts, bins.from_x, bins.movable
+        )
+        merged = merge_bins(of_best, most=_BINS_FOR_INTERVAL)
+        ends = interval(merged, confidence=1.0 - level)
     at_zero = kernel.at_zero
     null_distribution = verdict.null_distribution
     if null_distribution is not None:

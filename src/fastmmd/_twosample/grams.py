@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from fastmmd.kernels import Kernel
 
 _TILE_ROWS = 256
-_BLOCK_FEATURES = 2**19
 
 
 @final
@@ -126,13 +125,10 @@ def feature_grams(
         kernels, n_frequencies, binned.samples[0].n_columns, sampling=sampling, seed=seed
     )
     center = reference_point(binned.samples[0])
-    n_bins = len(binned.movable)
-    sums = [np.zeros((n_bins, width)) for width in family.widths]
-    for rows, bins in binned.blocks(max(16, _BLOCK_FEATURES // sum(family.widths))):
-        present, first = _runs(bins)
-        for total, values in zip(sums, family.features(rows, center), strict=True):
-            total[present] += np.add.reduceat(values, first, axis=0)
-    return np.stack([s @ s.T / n for s, n in zip(sums, n_frequencies, strict=True)])
+    sums = np.zeros((len(binned.movable), family.edges[-1]))
+    for rows, bins in binned.blocks(family.block_rows()):
+        family.add_features(sums, rows, center, bins)
+    return family.grams(sums)
 
 
 def family_values(kernels: Sequence[Kernel], x: Any, y: Any, /) -> list[FloatArray]:

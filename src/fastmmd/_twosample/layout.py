@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-MAX_BINS = 512
-MAX_ROWS_AS_BINS = 1024
+MAX_BINS = 256
+MAX_ROWS_AS_BINS = 512
 """Up to this many rows in all, every row is a bin of its own."""
 
 _FEWEST_BINS = 8
@@ -46,7 +46,7 @@ class Layout:
 def choose_layout(sizes: Sequence[int], /, *, by_rows: bool = False) -> Layout:
     """Return the bins for samples of these sizes.
 
-    At most 512 bins, at least 8 in the smallest sample. If that sample is so small that
+    At most 256 bins, at least 8 in the smallest sample. If that sample is so small that
     bins of common size would be too few, its rows make up to 16 bins and only a part of
     the larger samples is binned.
     """

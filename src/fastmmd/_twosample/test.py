@@ -108,7 +108,7 @@ def two_sample_test(
 
     Notes
     -----
-    Rows are shuffled into at most 512 bins of exactly equal size and bins are relabelled
+    Rows are shuffled into at most 256 bins of exactly equal size and bins are relabelled
     instead of rows; if the samples share one distribution all relabellings are equally
     likely, whatever the kernels, so the level is exact. Each kernel's statistic is
     standardised by its own relabelled values and combined by a soft maximum, the same for

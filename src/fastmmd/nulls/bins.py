@@ -138,6 +138,34 @@ class BinGram:
         return self.grams[kernel]
 
 
+def merge_bins(bins: BinGram, /, *, most: int) -> BinGram:
+    """Return the samples in at most about `most` bins, by adding up neighbours.
+
+    Movable and fixed bins are not mixed, nor are the samples.
+    """
+    if bins.n_bins <= most:
+        return bins
+    per_group = -(-bins.n_bins // most)
+    kind = 2 * bins.from_x.astype(np.int64) + bins.movable
+    place = np.empty(bins.n_bins, dtype=np.int64)
+    first = 0
+    for value in np.unique(kind):
+        mine = np.flatnonzero(kind == value)
+        # At least three groups of each kind, where there are as many bins.
+        step = max(1, min(per_group, mine.size // 3))
+        place[mine] = first + np.arange(mine.size) // step
+        first = int(place[mine].max()) + 1
+    adding = np.zeros((first, bins.n_bins))
+    adding[place, np.arange(bins.n_bins)] = 1.0
+    chosen = np.unique(place, return_index=True)[1]
+    return BinGram(
+        adding @ bins.grams @ adding.T,
+        (adding @ bins.counts).astype(np.int64),
+        bins.from_x[chosen],
+        bins.movable[chosen],
+    )
+
+
 def sample_sums(bins: BinGram, /) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return each kernel summed over pairs within x, within y and between them."""
     x, y = bins.from_x, ~bins.from_x
