@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from fastmmd._errors import IncompatibleSketchError
+from fastmmd._random import as_generator
 from fastmmd._rows import check_rows
 from fastmmd._validation import check_count
 from fastmmd.frequencies.family import FrequencyFamily, draw_family
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from fastmmd._typing import FloatArray, SampleLike
+    from fastmmd._typing import FloatArray, RNGLike, SampleLike
 
 FORMAT_VERSION = 1
 DEFAULT_BINS = 256
@@ -47,8 +48,9 @@ class Sketch:
     n_bins : int, default=256
         Slots that rows are sent to at random; a power of two. More slots cost memory,
         fewer than 64 make asymptotic p-values unreliable.
-    seed : int, default=0
-        Draw of the frequencies. Sketches are comparable only if it is the same.
+    rng : int or numpy.random.Generator, default=0
+        Draw of the frequencies: an integer is the seed itself, anything else draws one.
+        Sketches are comparable only if the seed is the same, so the default is fixed.
     stream : str, bytes or int, optional
         Name of the data, which decides the slots of its rows. By default random, so that
         sketches made apart route their rows independently. Give a name for repeatable
@@ -98,7 +100,7 @@ class Sketch:
         *,
         n_frequencies: int | Sequence[int] = DEFAULT_FREQUENCIES,
         n_bins: int = DEFAULT_BINS,
-        seed: int = 0,
+        rng: RNGLike = 0,
         stream: str | bytes | int | None = None,
         center: npt.ArrayLike | None = None,
     ) -> None:
@@ -123,7 +125,7 @@ class Sketch:
         if n_bins & (n_bins - 1):
             msg = f"`n_bins` must be a power of two; got {n_bins}."
             raise ValueError(msg)
-        self._seed = check_count(seed, name="seed", minimum=0)
+        self._seed = _seed_from(rng)
         self._family = draw_family(kernels, numbers, n_columns, seed=self._seed)
         self._center = _check_center(center, n_columns)
         self._stream = stream_id(stream)
@@ -335,6 +337,14 @@ class Sketch:
         self._sums = self._sums.reshape(n_bins, factor, -1).sum(axis=1)
 
 
+def _seed_from(rng: RNGLike) -> int:
+    """Return the number that the frequencies are drawn from."""
+    generator = as_generator(rng)
+    if isinstance(rng, (int, np.integer)):
+        return int(rng)
+    return int(generator.integers(2**63))
+
+
 def _check_center(center: npt.ArrayLike | None, n_columns: int) -> FloatArray:
     if center is None:
         return np.zeros(n_columns)
@@ -361,7 +371,7 @@ def _from_parts(
         header["n_columns"],
         n_frequencies=header["n_frequencies"],
         n_bins=header["n_bins"],
-        seed=header["seed"],
+        rng=int(header["seed"]),
         center=arrays["center"],
     )
     # Frequencies are drawn again from the seed. Should a library draw or round them
