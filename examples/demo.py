@@ -1,4 +1,4 @@
-"""Compare the weather at two airports of New York City, 15 km apart.
+"""Compare the weather at airports of New York City, 15 km apart, and in two halves of a year.
 
 Run by ``make demo``. Uses the data that ship with the package.
 """
@@ -11,34 +11,42 @@ import fastmmd
 
 
 def main() -> None:
-    """Compare airports and seasons, and print what a person can read."""
+    """Test, estimate and explain, and print what a person can read."""
     weather = fastmmd.datasets.load_airport_weather()
     # Columns have different units: measure each in its own standard deviations.
-    scale = weather.values.std(axis=0)
-    at = {name: weather.at(name) / scale for name in ("EWR", "JFK", "LGA")}
-    summer = np.isin(weather.month, (6, 7, 8))
+    values = weather.values / weather.values.std(axis=0)
+    day = 100 * weather.month.astype(int) + weather.day
+    at = {name: weather.airport == name for name in ("EWR", "JFK", "LGA")}
+    print(f"Hourly weather in 2013: {', '.join(weather.columns)}.")
 
-    print(f"Hourly weather in 2013: {', '.join(weather.columns)}.\n")
-    pairs = {
-        "JFK against LaGuardia": (at["JFK"], at["LGA"]),
-        "Newark against LaGuardia": (at["EWR"], at["LGA"]),
-        "even against odd hours at JFK": (at["JFK"][::2], at["JFK"][1::2]),
-        "summer against the rest of the year": (
-            weather.values[summer] / scale,
-            weather.values[~summer] / scale,
-        ),
-    }
-    for name, (x, y) in pairs.items():
-        estimate = fastmmd.mmd(x, y, rng=0)
-        print(f"{name} ({len(x)} and {len(y)} hours):\n  {estimate}\n")
+    heading("Is the weather at JFK the same as at LaGuardia?")
+    jfk, lga = values[at["JFK"]], values[at["LGA"]]
+    print(fastmmd.two_sample_test(jfk, lga, rng=0))
 
-    print("MMD is 0 for equal distributions and at most sqrt(2) with this kernel.")
-    print(
-        "The two halves of one airport's hours give an MMD near 0; two airports differ a"
-    )
-    print("little, seasons a lot.\n")
-    print("What method='auto' does at larger sizes, say a million rows each:")
-    print(fastmmd.plan(10**6, 10**6, at["JFK"].shape[1]))
+    heading("And does it differ between odd and even days at JFK? It should not.")
+    odd = (weather.day % 2 == 1) & at["JFK"]
+    even = (weather.day % 2 == 0) & at["JFK"]
+    print("Hours taken as independent, which they are not:")
+    print(fastmmd.two_sample_test(values[odd], values[even], rng=0))
+    print("\nWhole days relabelled (groups=), as hours of a day belong together:")
+    groups = (day[odd], day[even])
+    print(fastmmd.two_sample_test(values[odd], values[even], groups=groups, rng=0))
+
+    heading("The same from sketches, made apart, without the data")
+    kernel = fastmmd.Gaussian(fastmmd.bandwidth.median_bandwidth(jfk, lga, rng=0))
+    sketches = {}
+    for name, rows in at.items():
+        sketches[name] = fastmmd.Sketch(kernel, values.shape[1], stream=name)
+        for batch in np.array_split(values[rows], 10):
+            sketches[name].update(batch)
+    size = sketches["JFK"].nbytes / 2**20
+    print(f"Three sketches of {size:.1f} MB each, whatever the number of rows.")
+    print(fastmmd.compare(sketches["EWR"], sketches["LGA"], rng=0))
+
+
+def heading(text: str) -> None:
+    """Print a line that stands out."""
+    print(f"\n{text}\n{'-' * len(text)}")
 
 
 if __name__ == "__main__":

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from fastmmd._typing import FloatArray
     from fastmmd.kernels import Kernel
 
+_FEWEST_BINS = 8
+
 
 def check_groups(
     groups: Any, x: Rows, y: Rows, rng: np.random.Generator, /
@@ -57,9 +59,12 @@ def check_groups(
     if min(numbers) < 2:
         msg = f"`groups` must be at least 2 in each sample; got {numbers[0]} and {numbers[1]}."
         raise ValueError(msg)
-    per_bin = -(-sum(numbers) // MAX_BINS)
+    fewest = min(numbers)
+    # Few groups are not merged further: a sample of one bin would have no pairs.
+    per_bin = max(1, min(-(-sum(numbers) // MAX_BINS), fewest // _FEWEST_BINS))
+    most = max(MAX_BINS - fewest // per_bin, fewest // per_bin)
     parts = [
-        _merge_groups(code, n, per_bin, rng)
+        _merge_groups(code, n, per_bin, most, rng)
         for code, n in zip(codes, numbers, strict=True)
     ]
     return BinnedSamples(
@@ -71,10 +76,14 @@ def check_groups(
 
 
 def _merge_groups(
-    code: npt.NDArray[np.intp], n_groups: int, per_bin: int, rng: np.random.Generator
+    code: npt.NDArray[np.intp],
+    n_groups: int,
+    per_bin: int,
+    most: int,
+    rng: np.random.Generator,
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], npt.NDArray[np.bool_]]:
-    """Put groups into bins of equally many groups; those that fill none stay fixed."""
-    n_bins = n_groups // per_bin
+    """Put groups into bins of equally many groups; those left over stay fixed."""
+    n_bins = min(n_groups // per_bin, most)
     bin_of_group = rng.permutation(n_groups) // per_bin
     bins = np.minimum(bin_of_group, n_bins)[code]
     order = np.argsort(bins, kind="stable").astype(np.intp)
@@ -121,10 +130,13 @@ def clustered_result(
     return TwoSampleResult(
         pvalue=combined.pvalue,
         statistic=kernel.at_zero * mmd2,
+        # Two groups in a sample tell nothing of the spread between groups.
         confidence_interval=(
             kernel.at_zero * max(mmd2 - half, 0.0),
             kernel.at_zero * max(mmd2 + half, 0.0),
-        ),
+        )
+        if np.isfinite(half)
+        else None,
         effect_size=float(np.sqrt(share / (share + 2.0 * spread)))
         if share > 0.0
         else 0.0,

@@ -15,6 +15,18 @@ if TYPE_CHECKING:
     from fastmmd._typing import FloatArray
 
 
+GROUPS = 8
+"""Independent parts of a draw: as few as give a usable standard error."""
+
+
+def group_sizes(n_items: int, n_groups: int, /) -> npt.NDArray[np.intp]:
+    """Return nearly equal sizes of at least one group."""
+    n_groups = max(1, n_groups)
+    sizes = np.full(n_groups, n_items // n_groups, dtype=np.intp)
+    sizes[: n_items % n_groups] += 1
+    return sizes
+
+
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class DenseFrequencies:

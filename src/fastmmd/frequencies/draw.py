@@ -16,12 +16,10 @@ import numpy as np
 from fastmmd._errors import UnsupportedKernelError
 from fastmmd._random import as_generator
 from fastmmd._validation import check_choice, check_count
-from fastmmd.frequencies.dense import DenseFrequencies
+from fastmmd.frequencies.dense import GROUPS, DenseFrequencies, group_sizes
 from fastmmd.kernels.base import Kernel, open_uniforms
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from fastmmd._typing import FloatArray, RNGLike
 
 SAMPLINGS = ("auto", "iid", "orthogonal", "sobol")
@@ -31,9 +29,6 @@ _SOBOL_COLUMNS = 6
 
 _SOBOL_COLUMNS_PRODUCT = 16
 """The same for product kernels, whose alternative is independent frequencies."""
-
-_GROUPS = 8
-"""Independent parts of a draw: as few as give a usable standard error."""
 
 
 def draw_frequencies(
@@ -98,7 +93,7 @@ def _orthogonal(
         )
         raise UnsupportedKernelError(msg)
     # As many groups as give a standard error, but each with a whole block if possible.
-    sizes = _group_sizes(n_frequencies, min(_GROUPS, n_frequencies // n_columns))
+    sizes = group_sizes(n_frequencies, min(GROUPS, n_frequencies // n_columns))
     groups = []
     for size in sizes:
         directions = _orthonormal_blocks(int(size), n_columns, rng)
@@ -107,14 +102,6 @@ def _orthogonal(
         radii = kernel.sample_radii(int(size), n_columns=n_columns, rng=rng)
         groups.append(directions * radii[:, None])
     return DenseFrequencies(np.concatenate(groups), sizes)
-
-
-def _group_sizes(n_frequencies: int, n_groups: int) -> npt.NDArray[np.intp]:
-    """Return nearly equal sizes of at least one group."""
-    n_groups = max(1, n_groups)
-    sizes = np.full(n_groups, n_frequencies // n_groups, dtype=np.intp)
-    sizes[: n_frequencies % n_groups] += 1
-    return sizes
 
 
 def _orthonormal_blocks(
@@ -139,7 +126,7 @@ def _sobol(
     from scipy.stats import qmc
 
     width = kernel.uniforms_per_frequency(n_columns)
-    sizes = _group_sizes(n_frequencies, min(_GROUPS, n_frequencies))
+    sizes = group_sizes(n_frequencies, min(GROUPS, n_frequencies))
     groups = []
     for size in sizes:
         points = qmc.Sobol(width, scramble=True, bits=53, rng=rng)

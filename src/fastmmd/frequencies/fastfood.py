@@ -23,6 +23,7 @@ from fastmmd._backends import walsh_hadamard
 from fastmmd._errors import UnsupportedKernelError
 from fastmmd._random import as_generator
 from fastmmd._validation import check_count
+from fastmmd.frequencies.dense import GROUPS, group_sizes
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -59,10 +60,10 @@ class FastfoodFrequencies:
 
     @property
     def group_sizes(self) -> npt.NDArray[np.intp]:
-        """Sizes of the independent groups: the blocks."""
+        """Sizes of the independent groups: some whole blocks each, the last one cut."""
         n_blocks, padded = self.signs.shape
-        sizes = np.full(n_blocks, padded, dtype=np.intp)
-        sizes[-1] = self.n_frequencies - (n_blocks - 1) * padded
+        sizes = _blocks_per_group(n_blocks) * padded
+        sizes[-1] -= n_blocks * padded - self.n_frequencies
         return sizes
 
     def project(self, rows: Any, center: FloatArray | None, /) -> FloatArray:
@@ -116,7 +117,13 @@ def draw_fastfood(
     signs = generator.choice([-1.0, 1.0], size=shape)
     order = generator.permuted(np.tile(np.arange(padded), (n_blocks, 1)), axis=1)
     normals = generator.standard_normal(shape)
-    radii = kernel.sample_radii(n_blocks * padded, n_columns=padded, rng=generator)
+    # Lengths are stratified within groups, which stay independent of each other.
+    radii = np.concatenate(
+        [
+            kernel.sample_radii(int(n) * padded, n_columns=padded, rng=generator)
+            for n in _blocks_per_group(n_blocks)
+        ]
+    )
     lengths = np.linalg.norm(normals, axis=1, keepdims=True)
     scales = radii.reshape(shape) / (lengths * np.sqrt(padded))
     return FastfoodFrequencies(
@@ -128,6 +135,10 @@ def _hadamard(values: FloatArray) -> FloatArray:
     """Transform along the last of three axes; the primitive takes rows."""
     rows = values.reshape(-1, values.shape[-1])
     return walsh_hadamard(rows).reshape(values.shape)
+
+
+def _blocks_per_group(n_blocks: int) -> npt.NDArray[np.intp]:
+    return group_sizes(n_blocks, min(GROUPS, n_blocks))
 
 
 def padded_columns(n_columns: int, /) -> int:

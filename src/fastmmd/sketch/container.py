@@ -19,7 +19,7 @@ import json
 import math
 import os
 import pathlib
-import tempfile
+import secrets
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -55,17 +55,18 @@ def write_container(
     for part in parts:
         digest.update(part)
     target = pathlib.Path(path)
-    # A temporary file beside the target can replace it in one step, or be removed.
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    # A temporary file beside the target can replace it in one step, or be removed. Opened
+    # like any new file, so that it gets the usual permissions.
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
     try:
-        with os.fdopen(handle, "wb") as stream:
+        with temporary.open("xb") as stream:
             for part in [*parts, digest.digest()]:
                 stream.write(part)
             stream.flush()
             os.fsync(stream.fileno())
-        pathlib.Path(name).replace(target)
+        temporary.replace(target)
     except BaseException:
-        pathlib.Path(name).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
 
 
@@ -82,27 +83,45 @@ def read_container(
     length = int.from_bytes(body[8:16], "little")
     try:
         header: dict[str, Any] = json.loads(body[16 : 16 + length])
-        entries = header["arrays"]
-        named = header["format"], int(header["version"])
-    except (ValueError, KeyError, TypeError) as error:
-        _refuse(path, f"its header cannot be read ({error})")
-    if named[0] != kind:
-        _refuse(path, f"it holds a {named[0]!r}")
-    if named[1] > newest:
-        _refuse(path, f"its format {named[1]} is newer than {newest}: update FastMMD")
-    arrays = {}
-    place = 16 + length
-    for entry in entries:
-        if entry["dtype"] not in _DTYPES:
-            _refuse(path, f"it has an array of unknown type {entry['dtype']!r}")
-        shape = tuple(int(n) for n in entry["shape"])
-        size = 8 * math.prod(shape)
-        if place + size > len(body):
-            _refuse(path, "it ends before its arrays do")
-        raw = np.frombuffer(body, dtype=entry["dtype"], count=size // 8, offset=place)
-        arrays[entry["name"]] = raw.reshape(shape)
-        place += size
+        form, version = header["format"], header["version"]
+        if form != kind:
+            _refuse(path, f"it holds a {form!r}")
+        if type(version) is not int or version < 1:
+            _refuse(path, f"it has the version {version!r}")
+        if version > newest:
+            _refuse(path, f"its format {version} is newer than {newest}: update FastMMD")
+        arrays = _read_arrays(body, 16 + length, header["arrays"])
+    except SketchFileError:
+        raise
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        _refuse(path, f"its header cannot be read ({type(error).__name__}: {error})")
     return header, arrays
+
+
+def _read_arrays(
+    body: bytes, place: int, entries: list[dict[str, Any]]
+) -> dict[str, npt.NDArray[Any]]:
+    """Return the arrays that a header lists; they must fill the file to its end."""
+    arrays = {}
+    for entry in entries:
+        dtype, shape = entry["dtype"], entry["shape"]
+        if dtype not in _DTYPES:
+            msg = f"an array is of unknown type {dtype!r}"
+            raise ValueError(msg)
+        if not all(type(n) is int and n > 0 for n in shape):
+            msg = f"an array is of shape {shape!r}"
+            raise ValueError(msg)
+        count = math.prod(shape)
+        if place + 8 * count > len(body):
+            msg = "the file ends before its arrays do"
+            raise ValueError(msg)
+        raw = np.frombuffer(body, dtype=dtype, count=count, offset=place)
+        arrays[entry["name"]] = raw.reshape(shape)
+        place += 8 * count
+    if place != len(body):
+        msg = "the file goes on after its arrays"
+        raise ValueError(msg)
+    return arrays
 
 
 def _refuse(path: str | os.PathLike[str], why: str) -> Any:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import copy
+import os
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from fastmmd._errors import IncompatibleSketchError
+from fastmmd._errors import IncompatibleSketchError, SketchFileError
 from fastmmd._random import as_generator
 from fastmmd._rows import check_rows
 from fastmmd._validation import check_count
@@ -15,10 +16,9 @@ from fastmmd.frequencies.family import FrequencyFamily, draw_family
 from fastmmd.kernels import Kernel
 from fastmmd.sketch.container import read_container, write_container
 from fastmmd.sketch.kernel_json import kernel_from_json, kernel_to_json
-from fastmmd.sketch.routing import route, stream_id
+from fastmmd.sketch.routing import STREAM_BYTES, route, stream_id
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Sequence
 
     import numpy.typing as npt
@@ -104,7 +104,9 @@ class Sketch:
         stream: str | bytes | int | None = None,
         center: npt.ArrayLike | None = None,
     ) -> None:
-        kernels = (kernel,) if isinstance(kernel, Kernel) else tuple(kernel)
+        # Anything may come in: annotations are not checked at run time.
+        given: Any = (kernel,) if isinstance(kernel, Kernel) else kernel
+        kernels = tuple(given) if isinstance(given, Iterable) else ()
         if not kernels or not all(isinstance(k, Kernel) for k in kernels):
             msg = f"`kernel` must be a kernel or a sequence of kernels; got {kernel!r}."
             raise TypeError(msg)
@@ -228,6 +230,8 @@ class Sketch:
         self._counts += other._counts.reshape(-1, factor).sum(axis=1)
         self._sums += other._sums.reshape(self.n_bins, factor, -1).sum(axis=1)
         self._streams.update(other._streams)
+        # A sketch without rows may take over its own stream: go on where that one ends.
+        self._rows_routed = self._streams.get(self._stream, 0)
 
     def __add__(self, other: Sketch) -> Sketch:
         if not isinstance(other, Sketch):
@@ -265,11 +269,15 @@ class Sketch:
 
     def copy(self) -> Sketch:
         """Return an independent copy."""
-        other = copy.copy(self)
+        other = object.__new__(Sketch)
+        for name in Sketch.__slots__:
+            setattr(other, name, getattr(self, name))
         other._counts = self._counts.copy()
         other._sums = self._sums.copy()
         other._streams = dict(self._streams)
         return other
+
+    __copy__ = copy
 
     def like(self, *, stream: str | bytes | int | None = None) -> Sketch:
         """Return an empty sketch that can be compared and merged with this one."""
@@ -320,7 +328,20 @@ class Sketch:
     def load(cls, path: str | os.PathLike[str], /) -> Sketch:
         """Read a sketch that `save` wrote."""
         header, arrays = read_container(path, "fastmmd-sketch", FORMAT_VERSION)
-        return _from_parts(cls, header, arrays)
+        try:
+            return _from_parts(cls, header, arrays)
+        except IncompatibleSketchError:
+            raise
+        # The checksum holds, so a program wrote this, but not `save`.
+        except (
+            *(KeyError, TypeError, ValueError, AttributeError),
+            *(OverflowError, RecursionError, MemoryError),
+        ) as error:
+            msg = (
+                f"`{os.fspath(path)}` must be a sketch file; it cannot be used "
+                f"({type(error).__name__}: {error})."
+            )
+            raise SketchFileError(msg) from error
 
     def _check_mergeable(self, other: Any) -> None:
         if not isinstance(other, Sketch):
@@ -356,38 +377,69 @@ def _check_center(center: npt.ArrayLike | None, n_columns: int) -> FloatArray:
 
 
 def _probe(family: FrequencyFamily) -> list[float]:
-    """Return phases of one fixed row: they tell whether frequencies are the same."""
+    """Return a number for each draw of frequencies that tells whether it is the same."""
     row = np.cos(np.arange(family.n_columns, dtype=np.float64))[None]
-    return [
-        float(np.sum(bundle.base.project(row, None) ** 2)) for bundle in family.bundles
-    ]
+    phases = [bundle.base.project(row, None)[0] for bundle in family.bundles]
+    # A frequency turned round or in another place must show: it would change sines.
+    return [float(np.sum(np.sin(p + np.arange(len(p))))) for p in phases]
 
 
 def _from_parts(
     cls: type[Sketch], header: dict[str, Any], arrays: dict[str, Any]
 ) -> Sketch:
+    # Sizes are checked against arrays that are there before anything is made of them.
+    n_bins, n_features = header["n_bins"], 2 * sum(header["n_frequencies"])
+    for name, dtype, shape in (
+        ("center", "<f8", (header["n_columns"],)),
+        ("counts", "<i8", (n_bins,)),
+        ("sums", "<f8", (n_bins, n_features)),
+    ):
+        array = arrays[name]
+        if array.shape != shape or array.dtype != dtype:
+            msg = f"`{name}` is of shape {array.shape} and type {array.dtype.str}"
+            raise ValueError(msg)
     sketch = cls(
         [kernel_from_json(kernel) for kernel in header["kernels"]],
         header["n_columns"],
         n_frequencies=header["n_frequencies"],
-        n_bins=header["n_bins"],
-        rng=int(header["seed"]),
+        n_bins=n_bins,
+        seed=header["seed"],
         center=arrays["center"],
     )
     # Frequencies are drawn again from the seed. Should a library draw or round them
     # differently, sums of the two would be of different things.
-    if not np.allclose(_probe(sketch._family), header["probe"], rtol=1e-9, atol=0.0):
+    drawn, stored = _probe(sketch._family), np.array(header["probe"], dtype=np.float64)
+    if stored.shape != (len(drawn),) or not np.allclose(drawn, stored, rtol=0, atol=1e-6):
         msg = (
             "the sketch must have the frequencies that its seed gives here; they differ. "
             "It was made with an incompatible version of NumPy, SciPy or FastMMD."
         )
         raise IncompatibleSketchError(msg)
     sketch._stream = bytes.fromhex(header["stream"])
-    sketch._rows_routed = int(header["rows_routed"])
-    sketch._streams = {bytes.fromhex(k): int(v) for k, v in header["streams"].items()}
-    for name, target in (("counts", sketch._counts), ("sums", sketch._sums)):
-        if arrays[name].shape != target.shape:
-            msg = f"the sketch file must have `{name}` of shape {target.shape}; got {arrays[name].shape}."
-            raise IncompatibleSketchError(msg)
-        target[...] = arrays[name]
+    sketch._streams = {bytes.fromhex(k): v for k, v in header["streams"].items()}
+    sketch._rows_routed = header["rows_routed"]
+    sketch._counts[:] = arrays["counts"]
+    sketch._sums[:] = arrays["sums"]
+    _check_state(sketch)
     return sketch
+
+
+def _check_state(sketch: Sketch) -> None:
+    """Raise if counts, sums and streams contradict each other."""
+    counts, streams = sketch._counts, sketch._streams
+    for stream in (sketch._stream, *streams):
+        if len(stream) != STREAM_BYTES:
+            msg = f"a stream has {len(stream)} bytes"
+            raise ValueError(msg)
+    if (
+        counts.min() < 0
+        or not all(type(rows) is int and rows > 0 for rows in streams.values())
+        or sum(streams.values()) != sum(counts.tolist())
+        or streams.get(sketch._stream, 0) != sketch._rows_routed
+    ):
+        msg = "its numbers of rows contradict each other"
+        raise ValueError(msg)
+    # A feature is at most 1 but for rounding.
+    if not (np.abs(sketch._sums) <= (1.0 + 1e-6) * counts[:, None]).all():
+        msg = "its sums are larger than its numbers of rows"
+        raise ValueError(msg)
