@@ -18,8 +18,9 @@ help:  ## show this list
 demo: $(VENV)/.package  ## install, then run the demonstration
 	$(BIN)/python examples/demo.py
 
+# Two test processes on two cores: BLAS and finufft threads of their own would only fight.
 test: lint  ## run the static checks, then the tests with coverage
-	$(BIN)/python -m pytest -n 2 -m "not calibration" --cov
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m "not calibration" --cov
 
 lint: $(VENV)/.dev  ## check style, types, imports and spelling
 	$(BIN)/ruff check
@@ -29,7 +30,7 @@ lint: $(VENV)/.dev  ## check style, types, imports and spelling
 	$(BIN)/codespell
 
 bench: $(VENV)/.bench  ## time the operations that matter
-	$(BIN)/python -m pytest benchmarks --benchmark-only -p no:randomly
+	$(BIN)/python -m pytest benchmarks/test_*.py --benchmark-only -p no:randomly
 
 docs: $(VENV)/.docs  ## build the documentation into docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html

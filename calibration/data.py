@@ -49,7 +49,9 @@ class Scenario:
     held_out: bool = False
 
 
-def blobs(n: int, ratio: float, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def blobs(
+    n: int, ratio: float, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
     """Return 5 x 5 blobs 5 apart: round ones, and ones of the same trace, eigenvalues 1:ratio."""
     correlation = (ratio - 1.0) / (ratio + 1.0)
     x, y = (
@@ -94,9 +96,7 @@ def scaled(
     return x, factor * y
 
 
-def perturbed_uniform(
-    n: int, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
+def perturbed_uniform(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Return uniform numbers and ones whose density has four smooth bumps up and down."""
     bumps, amplitude = 4, 2.7 / 4.0
 
@@ -113,8 +113,7 @@ def perturbed_uniform(
     while kept.size < n:
         u = rng.random(4 * n)
         wave = sum(s * bump(bumps * u - i - 1.0) for i, s in enumerate(signs))
-        density = 1.0 + amplitude * np.e / 4.0 * wave * 4.0 / bumps
-        kept = np.append(kept, u[rng.random(u.size) * (1.0 + amplitude) < density])
+        kept = np.append(kept, u[2.0 * rng.random(u.size) < 1.0 + amplitude * wave])
     return rng.random((n, 1)), kept[:n, None]
 
 
@@ -128,13 +127,13 @@ def small_cluster(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndar
 
 
 def cluster_spread(
-    n: int, spread: float, rng: np.random.Generator
+    n: int, variance: float, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return 30 clusters in 3 columns, and the same clusters less spread."""
+    """Return 30 clusters in 3 columns, and the same clusters with less variance."""
     centres = 3.0 * rng.standard_normal((30, 3))
     unit, other = (
         centres[rng.integers(30, size=n)] + width * rng.standard_normal((n, 3))
-        for width in (0.25, 0.25 * spread)
+        for width in (0.5, 0.5 * np.sqrt(variance))
     )
     return unit, other
 
@@ -196,7 +195,7 @@ SYNTHETIC = (
     ),
     Scenario(
         "clusters 3",
-        "30 clusters in 3 columns, spread 0.62 against 1, n = 1000",
+        "30 clusters in 3 columns, variance within 0.62 times, n = 1000",
         lambda rng: cluster_spread(1000, 0.62, rng),
         held_out=True,
     ),
@@ -231,7 +230,9 @@ def _mixed(
     """Return one class against the same class with a share of the other mixed in."""
     both = np.concatenate(pools).astype(float)
     spread = both.std(axis=0)
-    own, other = ((p - both.mean(axis=0)) / np.where(spread > 0, spread, 1) for p in pools)
+    own, other = (
+        (p - both.mean(axis=0)) / np.where(spread > 0, spread, 1) for p in pools
+    )
 
     def pair(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         # Without replacement: no row appears twice.
@@ -240,7 +241,9 @@ def _mixed(
         foreign = other[rng.permutation(len(other))[:n_other]]
         return own[chosen[:500]], np.concatenate((own[chosen[500:]], foreign))
 
-    return Scenario(name, f"{text}, share {share:g} mixed in, n = 500", pair, held_out=True)
+    return Scenario(
+        name, f"{text}, share {share:g} mixed in, n = 500", pair, held_out=True
+    )
 
 
 def _eeg(arrays: dict[str, np.ndarray]) -> Scenario:
@@ -262,9 +265,7 @@ def _gvhd(arrays: dict[str, np.ndarray]) -> Scenario:
 
 
 def _spambase(arrays: dict[str, np.ndarray]) -> Scenario:
-    spam = next(arrays[key] for key in ("spam",))
-    rows = next(arrays[key] for key in arrays if arrays[key].ndim == 2)
-    pools = tuple(rows[spam == value] for value in (0, 1))
+    pools = tuple(arrays["X"][arrays["spam"] == value] for value in (0, 1))
     return _mixed("Spambase", "Spambase (57 columns), mail and spam", pools, 0.13)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
+from fastmmd._errors import UndefinedEstimateError
 from fastmmd._plan import plan_for_rows, resolve_method
 from fastmmd._random import spawn
 from fastmmd._rows import check_samples
@@ -91,8 +93,15 @@ def mmd(
     outcome = resolved.estimate(
         rows_x, rows_y, kernel=kernel, estimator=estimator, rng=for_method
     )
+    if not math.isfinite(outcome.mmd2):
+        msg = (
+            "the estimate must be finite; it overflowed. The data or the kernel's "
+            f"parameters ({kernel}) are too extreme for double precision: rescale them."
+        )
+        raise UndefinedEstimateError(msg)
     return MMDEstimate(
-        mmd2=outcome.mmd2,
+        # A squared distance, up to rounding.
+        mmd2=max(outcome.mmd2, 0.0) if estimator == "biased" else outcome.mmd2,
         standard_error=outcome.standard_error,
         estimator=estimator,
         method=outcome.settings.name,

@@ -178,7 +178,7 @@ def resolve_method(method: Method | str, /) -> Method | None:
     if isinstance(method, Method):
         return method
     check_instance(method, Method, name="method")
-    check_choice(method, ("auto", *METHODS), name="method")
+    check_choice(method, ("auto", *METHODS), name="method", also="a method object")
     return None if method == "auto" else METHODS[method]()
 
 
@@ -218,6 +218,11 @@ def _choose(options: dict[str, Option], n_columns: int) -> tuple[str, str]:
             f"With {n_columns} columns fast transforms are "
             f"{fourier.seconds / fastfood.seconds:.1f} times faster than a matrix of "
             f"frequencies{slow}."
+        )
+    if n_columns <= MAX_COLUMNS and importlib.util.find_spec("finufft") is not None:
+        slow += (
+            "; a grid would need too many frequencies, as the kernel is rough or the data "
+            "extend over very many bandwidths"
         )
     return "fourier", f"One pass over the rows with random frequencies{slow}."
 

@@ -29,4 +29,12 @@ def spawn(rng: RNGLike, n_streams: int, /) -> list[np.random.Generator]:
 
     Drawing more from one child (more frequencies, say) leaves the others untouched.
     """
-    return as_generator(rng).spawn(n_streams)
+    generator = as_generator(rng)
+    try:
+        return generator.spawn(n_streams)
+    except TypeError as error:
+        msg = (
+            "`rng` must be able to spawn children; got one without a seed sequence. Pass "
+            "an integer or `numpy.random.default_rng(...)`."
+        )
+        raise TypeError(msg) from error

@@ -163,6 +163,8 @@ def _check_kind(dtype: np.dtype[Any], *, name: str) -> None:
         }
         got = what.get(dtype.kind, "strings" if dtype.kind in "USTa" else str(dtype))
         msg = f"`{name}` must hold real numbers; got {got} (dtype {dtype})."
+        if dtype.kind == "O":
+            msg += f" If all of them are numbers, pass `{name}.astype(float)`."
         raise TypeError(msg)
 
 
@@ -179,9 +181,8 @@ def _check_finite(values: Any, *, name: str) -> None:
         step = max(1, _CHECK_ELEMENTS // values.shape[1])
         bad_rows = np.concatenate(
             [
-                start
-                + np.flatnonzero(~np.isfinite(values[start : start + step]).all(axis=1))
-                for start in range(0, values.shape[0], step)
+                start + np.flatnonzero(~_finite(values[start : start + step]).all(axis=1))
+                for start in range(0, max(values.shape[0], 1), step)
             ]
         )
     if bad_rows.size:
@@ -191,3 +192,11 @@ def _check_finite(values: Any, *, name: str) -> None:
             "rows first."
         )
         raise ValueError(msg)
+
+
+def _finite(values: Any) -> Any:
+    if values.dtype.itemsize <= np.dtype(np.float64).itemsize:
+        return np.isfinite(values)
+    # Long doubles are judged as what they become.
+    with np.errstate(over="ignore"):
+        return np.isfinite(values.astype(np.float64))

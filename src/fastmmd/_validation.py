@@ -48,9 +48,16 @@ def check_count(value: Any, /, *, name: str, minimum: int = 1) -> int:
     return int(value)
 
 
-def check_choice(value: Any, choices: Collection[str], /, *, name: str) -> str:
-    """Return `value` if it is one of the strings in `choices`."""
+def check_choice(
+    value: Any, choices: Collection[str], /, *, name: str, also: str = ""
+) -> str:
+    """Return `value` if it is one of the strings in `choices`.
+
+    `also` says in the message what else the caller takes.
+    """
     listed = ", ".join(f'"{choice}"' for choice in choices)
+    if also:
+        listed += f", or {also}"
     if not isinstance(value, str):
         msg = f"`{name}` must be one of {listed}; got {value!r}."
         raise TypeError(msg)

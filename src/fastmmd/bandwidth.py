@@ -75,10 +75,10 @@ def median_bandwidth(
     rows_x, rows_y = check_samples(x, y)
     rows = pooled_subsample(rows_x, rows_y, max_rows, as_generator(rng))
     median = median_distance(_pair_distances(rows, metric))
-    if median > 1e150:
+    if not math.isfinite(median):
         msg = (
-            "`x` and `y` must have distances that a float can hold; got a median distance "
-            f"of {median:.1e}. Rescale the data."
+            "`x` and `y` must have distances that a float can hold; their median overflows. "
+            "Rescale the data."
         )
         raise ValueError(msg)
     return median
@@ -125,7 +125,7 @@ def geometric_bandwidths(start: float, stop: float, /, *, ratio: float) -> Float
         msg = f"`ratio` must be greater than 1; got {ratio!r}."
         raise ValueError(msg)
     # Rounding in the logarithms must not lose the last step.
-    n_steps = math.floor(math.log(stop / start) / math.log(ratio) + 1e-9)
+    n_steps = math.floor((math.log(stop) - math.log(start)) / math.log(ratio) + 1e-9)
     return np.asarray(start * ratio ** np.arange(n_steps + 1))
 
 
@@ -155,15 +155,19 @@ def resolve_kernel(
     Laplace(bandwidth=3.0)
     """
     if isinstance(kernel, Kernel):
+        kernel.check(check_samples(x, y)[0].n_columns)
         return kernel
     check_instance(kernel, Kernel, name="kernel")
-    _, metric = _NAMED[check_choice(kernel, _NAMED, name="kernel")]
+    _, metric = _NAMED[
+        check_choice(kernel, _NAMED, name="kernel", also="a kernel object")
+    ]
     return named_kernel(kernel, bandwidth=median_bandwidth(x, y, metric=metric, rng=rng))
 
 
 def named_kernel(name: str, /, *, bandwidth: float) -> Kernel:
     """Return the kernel called `name`, with its other parameters at their defaults."""
-    make, _ = _NAMED[check_choice(name, _NAMED, name="kernel")]
+    check_instance(name, Kernel, name="kernel")
+    make, _ = _NAMED[check_choice(name, _NAMED, name="kernel", also="a kernel object")]
     return make(bandwidth)
 
 
@@ -182,6 +186,17 @@ def pooled_subsample(
 
 def _pair_distances(rows: FloatArray, metric: str) -> FloatArray:
     rule = "squared" if metric == "euclidean" else "absolute"
-    sums = column_sums(rows, rows, rule, 1.0)
+    unit = typical_size(rows)
+    sums = column_sums(rows / unit, rows / unit, rule, 1.0)
     above = sums[np.triu_indices(len(rows), k=1)]
-    return np.asarray(np.sqrt(above) if rule == "squared" else above)
+    return np.asarray(np.sqrt(above) if rule == "squared" else above) * unit
+
+
+def typical_size(rows: FloatArray, /) -> float:
+    """Return a power of two near the extent of the data, to measure them in.
+
+    Squares of numbers beyond 1e154 overflow and those below 1e-162 vanish; in this unit
+    they do neither.
+    """
+    extent = float(np.max(np.abs(rows - rows[0]), initial=0.0))
+    return 2.0 ** round(math.log2(extent)) if 0.0 < extent < math.inf else 1.0

@@ -14,6 +14,7 @@ import numpy as np
 from fastmmd._twosample.grams import BinnedSamples
 from fastmmd._twosample.layout import MAX_BINS
 from fastmmd._twosample.result import TwoSampleResult
+from fastmmd.nulls._special import ndtri
 from fastmmd.nulls.combine import combine
 from fastmmd.nulls.groups import group_statistics, jackknife_error, permute_groups
 
@@ -62,7 +63,7 @@ def check_groups(
     fewest = min(numbers)
     # Few groups are not merged further: a sample of one bin would have no pairs.
     per_bin = max(1, min(-(-sum(numbers) // MAX_BINS), fewest // _FEWEST_BINS))
-    most = max(MAX_BINS - fewest // per_bin, fewest // per_bin)
+    most = MAX_BINS - fewest // per_bin
     parts = [
         _merge_groups(code, n, per_bin, most, rng)
         for code, n in zip(codes, numbers, strict=True)
@@ -104,8 +105,6 @@ def clustered_result(
     rng: np.random.Generator,
 ) -> TwoSampleResult:
     """Relabel groups and put the result together."""
-    from scipy.special import ndtri
-
     grams, counts, from_x = sums(binned), binned.counts, binned.labels == 0
     observed = group_statistics(grams, counts, from_x)
     null = permute_groups(
@@ -118,7 +117,7 @@ def clustered_result(
     best = int(np.argmax(shares))
     kernel = kernels[best]
     error = jackknife_error(grams[best], counts, from_x)
-    half = float(-ndtri(0.5 * level)) * error
+    half = -ndtri(0.5 * level) * error
     mmd2 = float(observed[best])
     n_x = int(counts[from_x].sum())
     spread = sum(

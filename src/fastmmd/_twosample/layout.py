@@ -56,7 +56,7 @@ def choose_layout(sizes: Sequence[int], /, *, by_rows: bool = False) -> Layout:
     rows = math.ceil(total / MAX_BINS)
     if smallest // rows >= _FEWEST_BINS:
         # A slightly larger bin may leave fewer rows of the smallest sample over.
-        candidates = range(rows, max(rows, rows * 5 // 4) + 1)
+        candidates = range(rows, min(rows * 5 // 4, smallest // _FEWEST_BINS) + 1)
         rows = min(candidates, key=lambda c: smallest % c)
         return Layout(rows, tuple(n // rows for n in sizes))
     most = min(_MOST_BINS_OF_SMALL_SAMPLE, smallest)

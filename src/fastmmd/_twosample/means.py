@@ -11,6 +11,7 @@ from fastmmd._errors import UndefinedEstimateError
 from fastmmd._twosample.result import TwoSampleResult
 from fastmmd.bandwidth import resolve_kernel
 from fastmmd.estimators import Block, Linear, block_values, linear_values
+from fastmmd.nulls._special import ndtri
 from fastmmd.nulls.choices import Normal, Null
 from fastmmd.nulls.normal import mean_pvalue
 
@@ -72,9 +73,7 @@ def mean_result(
 
 
 def _normal_interval(mean: float, error: float, level: float) -> tuple[float, float]:
-    from scipy.special import ndtri
-
-    half = float(-ndtri(0.5 * level)) * error
+    half = -ndtri(0.5 * level) * error
     return max(mean - half, 0.0), max(mean + half, 0.0)
 
 

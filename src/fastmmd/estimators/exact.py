@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, final
@@ -74,6 +75,8 @@ class Exact(Method):
             within_x += form.weight * self_pair_sum(x, **options)  # type: ignore[arg-type]
             within_y += form.weight * self_pair_sum(y, **options)  # type: ignore[arg-type]
             between += form.weight * pair_sum(x, y, **options)  # type: ignore[arg-type]
+        if not math.isfinite(within_x + within_y + between):
+            return Outcome(mmd2=math.nan, settings=self)
         # The three means nearly cancel when the samples are alike, so the last steps are
         # done in rational arithmetic: the sums' own rounding is all that is left.
         mean_between = Fraction(between) / (n_x * n_y)

@@ -57,7 +57,7 @@ class Fastfood(Method):
     ...     x, y, kernel=fastmmd.Gaussian(1.0), method=Fastfood(4096), rng=0
     ... )
     >>> estimate.mmd2  # the kernel gives 2 - 2 exp(-3/2) = 1.55
-    1.55
+    1.57
     """
 
     name: ClassVar[str] = "fastfood"

@@ -43,7 +43,8 @@ class Fourier(Method):
         How frequencies are drawn; ``"auto"`` takes the one that errs least for the
         number of columns.
     frequencies : array of shape (n_frequencies, n_columns), optional
-        Given frequencies, used as they are; then nothing is random.
+        Given frequencies, used as they are; then the estimate is not random, and the
+        standard error is that of frequencies drawn independently.
     tolerance : float, optional
         Keep doubling the frequencies until the standard error over frequencies is at most
         this share of the squared MMD.
@@ -94,9 +95,37 @@ class Fourier(Method):
 
     def __repr__(self) -> str:
         if self.frequencies is not None:
-            return f"Fourier(frequencies=<given, shape {np.shape(self.frequencies)}>)"
-        tolerance = "" if self.tolerance is None else f", tolerance={self.tolerance:g}"
-        return f"Fourier({self.n_frequencies}, sampling={self.sampling!r}{tolerance})"
+            text = f"frequencies=<given, shape {np.shape(self.frequencies)}>"
+        else:
+            text = f"{self.n_frequencies}, sampling={self.sampling!r}"
+        if self.tolerance is not None:
+            text += (
+                f", tolerance={self.tolerance:g}, max_frequencies={self.max_frequencies}"
+            )
+        if self.algorithm != "features":
+            text += f", algorithm={self.algorithm!r}"
+        return f"Fourier({text})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Fourier):
+            return NotImplemented
+        same_given = (self.frequencies is None) == (other.frequencies is None) and (
+            self.frequencies is None
+            or np.array_equal(np.asarray(self.frequencies), np.asarray(other.frequencies))
+        )
+        return same_given and self._settings() == other._settings()
+
+    def __hash__(self) -> int:
+        return hash(self._settings())
+
+    def _settings(self) -> tuple[object, ...]:
+        return (
+            self.n_frequencies,
+            self.sampling,
+            self.tolerance,
+            self.max_frequencies,
+            self.algorithm,
+        )
 
     def estimate(
         self,
@@ -143,3 +172,9 @@ def check_spectral_options(
     check_count(max_frequencies, name="max_frequencies")
     if tolerance is not None:
         check_positive(tolerance, name="tolerance")
+        if max_frequencies < n_frequencies:
+            msg = (
+                f"`max_frequencies` must be at least `n_frequencies`; got {max_frequencies} "
+                f"and {n_frequencies}."
+            )
+            raise ValueError(msg)

@@ -177,6 +177,9 @@ def _axis(
 ) -> tuple[float, FloatArray]:
     """Return the period along one column and where to evaluate the kernel on it."""
     extent = float(extents[column])
+    if extent == 0.0:
+        # A constant column: the only difference is 0, one frequency is enough.
+        return 1.0, np.zeros(1)
 
     def along(arguments: FloatArray) -> FloatArray:
         points = np.zeros((len(arguments), len(extents)))
@@ -237,10 +240,10 @@ def _reach(
     along: Callable[[FloatArray], FloatArray], extent: float, target: float
 ) -> float | None:
     """Return the distance beyond which the kernel is below `target`, None if endless."""
-    high = extent if extent > 0.0 else 1.0
+    high = extent
     while along(np.array([high]))[0] > target:
         high *= 2.0
-        if high > 1e100 * max(extent, 1.0):
+        if high > 1e100 * extent:
             return None
     low = 0.0
     for _ in range(60):
@@ -322,6 +325,10 @@ class _Transform:
 
     def _angles(self, rows: FloatArray) -> list[FloatArray]:
         turns = rows / self.series.periods
+        if not np.isfinite(turns).all():
+            # finufft would read outside its arrays.
+            msg = "the data must extend over a range that a float can divide by; rescale them."
+            raise UnsupportedKernelError(msg)
         turns -= np.round(turns)
         return [np.ascontiguousarray(2.0 * np.pi * column) for column in turns.T]
 

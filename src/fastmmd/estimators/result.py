@@ -24,7 +24,8 @@ class MMDEstimate:
     standard_error : float or None
         How far `mmd2` strays from its value with all frequencies, in one standard
         deviation over the random draw of frequencies; ``None`` where nothing is random.
-        It does not describe the randomness of the data.
+        Frequencies given by the user are taken as independent draws. It does not
+        describe the randomness of the data.
     estimator : {"biased", "unbiased"}
         Which estimate: the V statistic or the U statistic.
     method : str
@@ -66,7 +67,10 @@ class MMDEstimate:
     def __str__(self) -> str:
         value = f"MMD = {self.mmd:.4g}"
         if self.mmd2 < 0.0:
-            value += f" (MMD^2 = {self.mmd2:.3g}, below 0 by chance)"
+            error = (
+                "" if self.standard_error is None else f" +- {self.standard_error:.2g}"
+            )
+            value += f" (MMD^2 = {self.mmd2:.3g}{error}, below 0 by chance)"
         elif self.standard_error is not None:
             value += f" (MMD^2 = {self.mmd2:.4g} +- {self.standard_error:.2g})"
         method = self.method

@@ -115,7 +115,7 @@ def draw_fastfood(
     n_blocks = -(-n_frequencies // padded)
     shape = (n_blocks, padded)
     signs = generator.choice([-1.0, 1.0], size=shape)
-    order = generator.permuted(np.tile(np.arange(padded), (n_blocks, 1)), axis=1)
+    order = np.argsort(generator.random(shape), axis=1)
     normals = generator.standard_normal(shape)
     # Lengths are stratified within groups, which stay independent of each other.
     radii = np.concatenate(
@@ -126,9 +126,7 @@ def draw_fastfood(
     )
     lengths = np.linalg.norm(normals, axis=1, keepdims=True)
     scales = radii.reshape(shape) / (lengths * np.sqrt(padded))
-    return FastfoodFrequencies(
-        signs, order.astype(np.intp), normals, scales, n_frequencies, n_columns
-    )
+    return FastfoodFrequencies(signs, order, normals, scales, n_frequencies, n_columns)
 
 
 def _hadamard(values: FloatArray) -> FloatArray:

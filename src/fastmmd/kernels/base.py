@@ -107,6 +107,13 @@ class Kernel(abc.ABC):
     def second_moment(self, n_columns: int, /) -> float:
         """Return ``E |w|^2`` over the frequencies; infinite for rough kernels."""
 
+    def check(self, n_columns: int, /) -> None:
+        """Raise if the kernel is not what it says in this many columns.
+
+        Kernels with a formula are; one given by the user is tried out.
+        """
+        check_count(n_columns, name="n_columns")
+
     def __str__(self) -> str:
         """Return the kernel with its numbers cut to four digits, for reading."""
         return re.sub(r"\d+\.\d+(e[-+]?\d+)?", lambda n: f"{float(n[0]):.4g}", repr(self))
@@ -162,6 +169,7 @@ class Kernel(abc.ABC):
 
         For radial kernels only. Each length has the kernel's radial law.
         """
+        check_count(n_columns, name="n_columns")
         if not self.is_radial:
             msg = (
                 f"`kernel` must be radial to draw directions and lengths apart; got "
@@ -221,6 +229,9 @@ class Scaled(Kernel):
         self, uniforms: FloatArray, n_columns: int, /
     ) -> FloatArray:
         return self.kernel.frequencies_from_uniforms(uniforms, n_columns)
+
+    def check(self, n_columns: int, /) -> None:
+        self.kernel.check(n_columns)
 
     @property
     def draws_from_uniforms(self) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from fastmmd._random import as_generator
-from fastmmd._validation import check_positive
+from fastmmd._validation import check_count, check_positive
 from fastmmd.kernels.base import Kernel, PairForm, Scaled
 
 if TYPE_CHECKING:
@@ -88,6 +88,10 @@ class Mixture(Kernel):
     def __reduce__(self) -> tuple[type[Mixture], tuple[object, object]]:
         return Mixture, (self.kernels, self.weights)
 
+    def check(self, n_columns: int, /) -> None:
+        for kernel in self.kernels:
+            kernel.check(n_columns)
+
     @property
     def at_zero(self) -> float:
         return float(sum(self._masses()))
@@ -131,6 +135,8 @@ class Mixture(Kernel):
             return Kernel.sample_frequencies(
                 self, n_frequencies, n_columns=n_columns, rng=rng
             )
+        n_frequencies = check_count(n_frequencies, name="n_frequencies")
+        n_columns = check_count(n_columns, name="n_columns")
         generator = as_generator(rng)
         chosen = self._components(generator.random(n_frequencies))
         frequencies = np.empty((n_frequencies, n_columns))

@@ -75,6 +75,7 @@ class Radial(Kernel):
         # |w| = scale * chi: two numbers a frequency in place of n_columns normals. Each is
         # stratified over the draw (a Latin hypercube).
         n_frequencies = check_count(n_frequencies, name="n_frequencies")
+        n_columns = check_count(n_columns, name="n_columns")
         shape = (n_frequencies, 1 + self.uniforms_per_scale)
         uniforms = open_uniforms(stratified_uniforms(shape, as_generator(rng)))
         lengths = np.sqrt(2.0 * gammaincinv(0.5 * n_columns, uniforms[:, 0]))

@@ -87,6 +87,18 @@ class SpectralKernel(Kernel):
             raise UnsupportedKernelError(msg)
         return (PairForm("difference", 1.0, self.value),)
 
+    def check(self, n_columns: int, /) -> None:
+        if self.value is None:
+            return
+        at_zero = np.asarray(self.value(np.zeros((2, n_columns))))
+        if at_zero.shape != (2,) or not np.allclose(at_zero, 1.0, rtol=0.0, atol=1e-12):
+            msg = (
+                "`value` must return one number for each difference, and 1 at zero; got "
+                f"{at_zero!r} for two differences of zero. Scale a kernel by "
+                "`factor * SpectralKernel(...)`."
+            )
+            raise ValueError(msg)
+
     def uniforms_per_frequency(self, n_columns: int, /) -> int:
         return n_columns
 

@@ -121,5 +121,5 @@ def resolve_null(null: Any, /) -> Null | None:
     if isinstance(null, Null):
         return null
     check_instance(null, Null, name="null")
-    check_choice(null, ("auto", *NULLS), name="null")
+    check_choice(null, ("auto", *NULLS), name="null", also="a null object")
     return None if null == "auto" else NULLS[null]()

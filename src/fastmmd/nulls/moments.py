@@ -5,9 +5,8 @@ from __future__ import annotations
 from math import sqrt
 from typing import TYPE_CHECKING
 
-from scipy.special import gammaincc, gammainccinv, ndtr, ndtri
-
 from fastmmd.nulls._arrays import SMALLEST_PVALUE
+from fastmmd.nulls._special import gammaincc, gammainccinv, ndtr, ndtri
 from fastmmd.nulls.hollow import hollow_moments
 
 if TYPE_CHECKING:

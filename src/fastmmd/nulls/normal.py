@@ -6,9 +6,9 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import stdtr
 
 from fastmmd.nulls._arrays import ROUNDING, SMALLEST_PVALUE
+from fastmmd.nulls._special import stdtr
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -8,7 +8,6 @@ from math import inf, isfinite
 from typing import TYPE_CHECKING, final
 
 import numpy as np
-from scipy.special import logsumexp
 
 if TYPE_CHECKING:
     from fastmmd.nulls._arrays import FloatArray
@@ -76,7 +75,7 @@ class SoftMaximum(Rule):
         return self.temperature
 
     def values(self, scores: FloatArray, /) -> FloatArray:
-        powers = logsumexp(self.temperature * scores, axis=1)
+        powers = _log_sum_exp(self.temperature * scores)
         return np.asarray(powers - np.log(scores.shape[1]))
 
     def shares(self, scores: FloatArray, row: int, /) -> FloatArray:
@@ -205,7 +204,7 @@ class Fuse(Rule):
         return self.rate / min(self.normalisers)
 
     def values(self, scores: FloatArray, /) -> FloatArray:
-        powers = logsumexp(scores * self._factors(), axis=1)
+        powers = _log_sum_exp(scores * self._factors())
         return np.asarray(powers - np.log(scores.shape[1]))
 
     def shares(self, scores: FloatArray, row: int, /) -> FloatArray:
@@ -225,3 +224,10 @@ def _at_least(scores: FloatArray) -> FloatArray:
     scores = scores - 1e-9
     below = [np.searchsorted(o, s) for o, s in zip(ordered.T, scores.T, strict=True)]
     return (len(scores) - np.stack(below, axis=1)).astype(np.float64)
+
+
+def _log_sum_exp(values: FloatArray) -> FloatArray:
+    """Return the logarithm of each row's sum of exponentials, without overflow."""
+    top = values.max(axis=1, keepdims=True)
+    sums = np.exp(values - top).sum(axis=1)
+    return np.asarray(np.log(sums) + top[:, 0])

@@ -6,9 +6,9 @@ from math import log, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import ndtr
 
 from fastmmd.nulls._arrays import SMALLEST_PVALUE
+from fastmmd.nulls._special import ndtr
 from fastmmd.nulls.spectrum import null_weights
 from fastmmd.nulls.weighted_chi_square import Cumulants, saddle_point
 

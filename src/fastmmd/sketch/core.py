@@ -12,6 +12,7 @@ from fastmmd._errors import IncompatibleSketchError, SketchFileError
 from fastmmd._random import as_generator
 from fastmmd._rows import check_rows
 from fastmmd._validation import check_count
+from fastmmd.families import SUBSAMPLE_ROWS, adaptive_family
 from fastmmd.frequencies.family import FrequencyFamily, draw_family
 from fastmmd.kernels import Kernel
 from fastmmd.sketch.container import read_container, write_container
@@ -135,6 +136,65 @@ class Sketch:
         self._rows_routed = 0
         self._counts = np.zeros(n_bins, dtype=np.int64)
         self._sums = np.zeros((n_bins, self._family.edges[-1]))
+
+    @classmethod
+    def adaptive(
+        cls,
+        rows: SampleLike,
+        /,
+        *,
+        n_rows: int | None = None,
+        n_bins: int = DEFAULT_BINS,
+        rng: RNGLike = 0,
+        stream: str | bytes | int | None = None,
+    ) -> Sketch:
+        """Return an empty sketch with kernels and center suited to sample rows.
+
+        The family of `fastmmd.two_sample_test`, chosen from up to 1000 of the rows given.
+        They are only looked at, not added.
+
+        Parameters
+        ----------
+        rows : array of shape (n, n_columns)
+            Rows like those to come, for instance a part of the reference data.
+        n_rows : int, optional
+            Rows that a comparison will see in both sketches together; more rows make
+            smaller bandwidths useful. By default twice the rows given.
+        n_bins : int, default=256
+            Slots.
+        rng : int or numpy.random.Generator, default=0
+            Seed of the frequencies.
+        stream : str, bytes or int, optional
+            Name of the data.
+
+        Returns
+        -------
+        Sketch
+            Without rows; use `like` for others to compare it with.
+
+        Examples
+        --------
+        >>> import numpy as np, fastmmd
+        >>> sample = np.random.default_rng(0).normal(size=(500, 3))
+        >>> len(fastmmd.Sketch.adaptive(sample, n_rows=10_000).kernels)
+        7
+        """
+        checked = check_rows(rows, name="rows")
+        planned = (
+            2 * checked.n_rows if n_rows is None else check_count(n_rows, name="n_rows")
+        )
+        step = -(-checked.n_rows // SUBSAMPLE_ROWS)
+        sample = checked.take(np.arange(0, checked.n_rows, step))
+        kernels, numbers = adaptive_family(sample, planned)
+        return cls(
+            kernels,
+            checked.n_columns,
+            n_frequencies=numbers,
+            n_bins=n_bins,
+            rng=rng,
+            stream=stream,
+            center=sample.mean(axis=0),
+        )
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:
@@ -403,7 +463,7 @@ def _from_parts(
         header["n_columns"],
         n_frequencies=header["n_frequencies"],
         n_bins=n_bins,
-        seed=header["seed"],
+        rng=check_count(header["seed"], name="seed", minimum=0),
         center=arrays["center"],
     )
     # Frequencies are drawn again from the seed. Should a library draw or round them

@@ -1,0 +1,512 @@
+"""Sketches: what goes in, what is refused, what can be merged, and copies."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import fastmmd
+from fastmmd import Gaussian, IncompatibleSketchError, Laplace, Sketch
+from fastmmd.sketch.routing import route, stream_id
+
+EPS = np.finfo(float).eps
+
+# How far one single-precision feature can move when its phase is rounded otherwise: the
+# angle by a unit near pi, 2.4e-7, and the feature by two halves of a unit, 1.2e-7.
+FLIP = 3.6e-7
+
+
+def small(kernel=None, n_columns=2, **options):
+    options = {"n_frequencies": 8, "n_bins": 8, "stream": "a"} | options
+    return Sketch(Gaussian(1.0) if kernel is None else kernel, n_columns, **options)
+
+
+def filled(rows, *args, **options):
+    sketch = small(*args, **options)
+    sketch.update(rows)
+    return sketch
+
+
+def own_frequencies(sketch, index=0):
+    for bundle in sketch._family.bundles:
+        for member in bundle.members:
+            if member.index == index:
+                return bundle.base.frequencies[: member.n_frequencies] / member.bandwidth
+    raise AssertionError(index)
+
+
+def assert_close(first, second):
+    """Check that counts agree exactly and sums up to a rounding of every feature."""
+    np.testing.assert_array_equal(first.counts, second.counts)
+    # Adding n numbers of at most 1 errs by n eps a number.
+    atol = (FLIP + first.count * EPS) * first.counts[:, None]
+    assert (np.abs(first.sums - second.sums) <= atol).all()
+
+
+# --- What is in a sketch
+
+
+def test_counts_and_sums_are_those_of_the_rows_in_each_slot(rng):
+    rows = rng.normal(size=(500, 2))
+    sketch = filled(rows, Gaussian(0.5), center=[1.0, -2.0])
+    slots = route(stream_id("a"), 0, 500, 8)
+    phases = (rows - [1.0, -2.0]) @ own_frequencies(sketch).T
+    features = np.concatenate([np.cos(phases), np.sin(phases)], axis=1)
+    expected = np.stack([features[slots == slot].sum(axis=0) for slot in range(8)])
+    np.testing.assert_array_equal(sketch.counts, np.bincount(slots, minlength=8))
+    # A feature errs by at most 4.2e-7 in single precision (see test_family.py), its
+    # phase of less than 100 by 1e-13.
+    atol = 4.3e-7 * sketch.counts[:, None]
+    assert (np.abs(sketch.sums - expected) <= atol).all()
+    # Errors of single features are of either sign and about 5e-8, so sums do better.
+    assert (np.abs(sketch.sums - expected) <= 0.1 * atol).mean() > 0.9
+
+
+def test_counts_are_exact(rng):
+    sketch = small()
+    for n_rows in (1, 2, 3, 500, 7):
+        sketch.update(rng.normal(size=(n_rows, 2)))
+    assert sketch.count == 513
+    expected = np.bincount(route(stream_id("a"), 0, 513, 8), minlength=8)
+    np.testing.assert_array_equal(sketch.counts, expected)
+    assert sketch.counts.dtype == np.int64
+
+
+def test_features_have_length_one(rng):
+    # One row at a time: the squares of its features add up to the number of frequencies.
+    kernels = [Gaussian(1.0), Laplace(0.5), 3.0 * fastmmd.Cauchy(1.0)]
+    for _ in range(20):
+        sketch = filled(100 * rng.normal(size=(1, 2)), kernels)
+        squares = np.square(sketch.sums.sum(axis=0)).reshape(3, 16).sum(axis=1) / 8
+        # Two units in the last place of every feature.
+        np.testing.assert_allclose(squares, 1.0, rtol=0, atol=4 * 2**-23)
+
+
+def test_slots_do_not_depend_on_what_rows_hold(rng):
+    rows = rng.normal(size=(300, 2))
+    for other in (np.zeros((300, 2)), rows[::-1], np.sort(rows, axis=0)):
+        np.testing.assert_array_equal(filled(other).counts, filled(rows).counts)
+
+
+def test_equal_rows_go_to_different_slots():
+    assert np.count_nonzero(filled(np.ones((200, 2))).counts) == 8
+
+
+def test_properties():
+    kernels = (Gaussian(1.0), Gaussian(2.0))
+    sketch = small(kernels, 3, n_frequencies=[4, 6], rng=5, center=[1, 2, 3])
+    assert sketch.kernels == kernels
+    assert (sketch.n_columns, sketch.n_frequencies, sketch.n_bins) == (3, (4, 6), 8)
+    assert (sketch.seed, sketch.count) == (5, 0)
+    assert sketch.center.tolist() == [1.0, 2.0, 3.0]
+    assert sketch.counts.shape == (8,)
+    assert sketch.sums.shape == (8, 20)
+    assert small().center.tolist() == [0.0, 0.0]
+
+
+def test_what_properties_return_is_a_copy():
+    sketch = filled(np.ones((10, 2)))
+    before = sketch.copy()
+    sketch.counts[:] = 7
+    sketch.sums[:] = 7.0
+    sketch.center[:] = 7.0
+    assert sketch == before
+
+
+def test_defaults():
+    sketch = Sketch(Gaussian(1.0), 2)
+    assert (sketch.n_bins, sketch.n_frequencies, sketch.seed) == (256, (512,), 0)
+
+
+def test_size_is_as_documented_and_does_not_grow(rng):
+    for n_rows in (0, 10, 100_000):
+        sketch = small([Gaussian(1.0), Laplace(1.0)], n_frequencies=[4, 2], n_bins=16)
+        sketch.update(
+            rng.normal(size=(n_rows, 2)).astype(np.float32) if n_rows else [[0, 0]]
+        )
+        assert sketch.nbytes == 8 * 16 * (1 + 2 * (4 + 2))
+        assert sketch.nbytes == sketch.counts.nbytes + sketch.sums.nbytes
+    assert Sketch(Gaussian(1.0), 2).nbytes == 2_099_200
+
+
+def test_text_tells_rows_columns_and_kernels():
+    sketch = filled(np.ones((10, 2)), Gaussian(1 / 3))
+    text = "<Sketch of 10 rows, 2 columns, Gaussian(bandwidth=0.3333)>"
+    assert repr(sketch) == text
+    assert "3 kernels" in repr(small([Gaussian(h) for h in (1.0, 2.0, 3.0)]))
+
+
+# --- Frequencies
+
+
+@pytest.mark.parametrize("n_columns", [2, 9])
+def test_frequencies_follow_from_the_seed_alone(n_columns):
+    first = own_frequencies(small(n_columns=n_columns, rng=1, stream="x", n_bins=2))
+    again = own_frequencies(small(n_columns=n_columns, rng=1, stream="y", center=None))
+    other = own_frequencies(small(n_columns=n_columns, rng=2))
+    np.testing.assert_array_equal(first, again)
+    assert not np.isclose(first, other).any()
+
+
+def test_a_generator_draws_a_seed_that_makes_the_same_sketch_again(rng):
+    sketch = small(rng=rng)
+    assert small(rng=sketch.seed) == sketch
+    assert small(rng=rng).seed != sketch.seed
+    assert small(rng=None).seed != small(rng=None).seed
+
+
+def test_kernels_share_a_projection_and_have_the_sums_they_have_alone(rng):
+    rows = rng.normal(size=(200, 2))
+    kernels = [Gaussian(h) for h in (0.5, 1.0, 4.0)]
+    family = filled(rows, kernels)
+    assert len(family._family.bundles) == 1
+    for index, kernel in enumerate(kernels):
+        alone = filled(rows, kernel)
+        np.testing.assert_array_equal(
+            own_frequencies(family, index), own_frequencies(alone)
+        )
+        part = family.sums[:, 16 * index : 16 * (index + 1)]
+        # The same features; blocks of rows may differ, and with them the order of adding.
+        assert np.abs(part - alone.sums).max() <= family.count * (FLIP + 200 * EPS)
+        np.testing.assert_array_equal(family.counts, alone.counts)
+
+
+# --- What update takes
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        lambda rows: rows.tolist(),
+        lambda rows: rows.astype(np.float32),
+        lambda rows: rows.astype(np.int16),
+        np.asfortranarray,
+        lambda rows: np.repeat(rows, 2, axis=0)[::2],
+        scipy.sparse.csr_array,
+        scipy.sparse.csr_matrix,
+        scipy.sparse.coo_array,
+    ],
+    ids=["list", "float32", "int16", "columns", "strided", "csr", "csr_matrix", "coo"],
+)
+def test_rows_may_come_in_many_forms(convert, rng):
+    # Whole numbers, which every type holds exactly.
+    rows = rng.integers(-5, 6, size=(100, 3)).astype(float)
+    center = [0.5, 1.0, -1.0]
+    expected = filled(rows, n_columns=3, center=center)
+    assert_close(filled(convert(rows), n_columns=3, center=center), expected)
+
+
+def test_one_dimension_is_one_column(rng):
+    values = rng.normal(size=50)
+    assert filled(values, n_columns=1) == filled(values[:, None], n_columns=1)
+    assert filled(list(values), n_columns=1).count == 50
+
+
+@pytest.mark.parametrize(
+    "empty",
+    [
+        np.empty((0, 2)),
+        np.empty((0, 2), dtype=np.float32),
+        np.empty((0, 2), dtype=int),
+        scipy.sparse.csr_array((0, 2)),
+    ],
+    ids=["float", "float32", "int", "csr"],
+)
+def test_an_empty_batch_changes_nothing(empty):
+    sketch, plain = small(), small()
+    sketch.update(empty)
+    assert sketch == plain
+    for each in (sketch, plain):
+        each.update([[1.0, 2.0], [3.0, 4.0]])
+    sketch.update(empty)
+    assert sketch == plain
+    # Its stream has no rows, so it is still free for another sketch.
+    assert not small(stream="b").shares_streams(small(stream="b"))
+
+
+@pytest.mark.parametrize(
+    ("rows", "error", "message"),
+    [
+        (np.ones((3, 4)), ValueError, r"`rows` must have 2 columns.*got shape \(3, 4\)"),
+        (np.ones(3), ValueError, r"`rows` must have 2 columns.*got shape \(3,\)"),
+        (scipy.sparse.csr_array((5, 3)), ValueError, "must have 2 columns"),
+        (np.ones((2, 2, 2)), ValueError, r"`rows` must have shape \(n, n_columns\)"),
+        ([[1.0, np.nan], [0.0, 0.0]], ValueError, "NaN or infinity in 1 of 2 rows"),
+        ([[1.0, 2.0], [np.inf, 0.0]], ValueError, "first in row 1"),
+        ([["a", "b"]], TypeError, "`rows` must hold real numbers; got strings"),
+        ([[1.0, 2.0], [3.0]], ValueError, "rows of equal length"),
+        ([[1j, 2.0]], TypeError, "complex"),
+        (3.0, ValueError, "got a single value"),
+    ],
+)
+def test_bad_rows_are_refused_and_change_nothing(rows, error, message):
+    sketch = filled(np.ones((5, 2)))
+    before = sketch.copy()
+    with pytest.raises(error, match=message):
+        sketch.update(rows)
+    assert sketch == before
+    # Row numbers did not move either: the next row goes where it would have gone.
+    for each in (sketch, before):
+        each.update([[1.0, 2.0]])
+    assert sketch == before
+
+
+def test_rows_are_left_as_they_are(rng):
+    rows = rng.normal(size=(50, 2))
+    kept = rows.copy()
+    rows.flags.writeable = False
+    filled(rows, center=[1.0, 1.0])
+    np.testing.assert_array_equal(rows, kept)
+
+
+# --- Arguments
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"n_bins": 3}, ValueError, "`n_bins` must be a power of two; got 3"),
+        ({"n_bins": 257}, ValueError, "power of two"),
+        ({"n_bins": 0}, ValueError, "`n_bins` must be an integer of at least 1"),
+        ({"n_bins": 8.0}, TypeError, "`n_bins`"),
+        ({"rng": -1}, ValueError, "`rng` must be None, a non-negative integer"),
+        ({"rng": 1.5}, TypeError, "`rng`"),
+        ({"rng": True}, TypeError, "`rng`"),
+        ({"rng": "zero"}, TypeError, "`rng`"),
+        ({"n_frequencies": 0}, ValueError, "`n_frequencies` must be an integer"),
+        ({"n_frequencies": 2.5}, TypeError, "`n_frequencies`"),
+        ({"n_frequencies": [4, 4]}, ValueError, "got 2 numbers for 1 kernels"),
+        ({"n_frequencies": []}, ValueError, "got 0 numbers for 1 kernels"),
+        ({"n_columns": 0}, ValueError, "`n_columns`"),
+        ({"n_columns": "2"}, TypeError, "`n_columns`"),
+        ({"stream": 1.5}, TypeError, "`stream` must be a string"),
+        ({"center": [1.0]}, ValueError, "`center` must be 2 finite numbers"),
+        ({"center": [1.0, np.nan]}, ValueError, "`center` must be 2 finite numbers"),
+        ({"kernel": []}, TypeError, "`kernel` must be a kernel or a sequence"),
+        ({"kernel": "gaussian"}, TypeError, "`kernel` must be a kernel or a sequence"),
+        ({"kernel": 3}, TypeError, "`kernel` must be a kernel or a sequence"),
+        ({"kernel": Gaussian}, TypeError, "`kernel` must be a kernel or a sequence"),
+        ({"kernel": [Gaussian(1.0), 2.0]}, TypeError, "`kernel` must be a kernel"),
+    ],
+)
+def test_bad_arguments_are_refused(options, error, message):
+    with pytest.raises(error, match=message):
+        small(**options)
+
+
+def test_whole_numbers_of_numpy_are_taken():
+    options = {"n_bins": np.int64(8), "rng": np.uint8(3), "n_frequencies": np.int32(8)}
+    assert small(**options) == small(rng=3)
+    assert small(n_frequencies=np.array([8])) == small(n_frequencies=(8,))
+
+
+# --- Merging
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"kernel": Gaussian(2.0)}, r"kernels: .*bandwidth=1\.0.*bandwidth=2\.0"),
+        ({"kernel": Laplace(1.0)}, "kernels: .*Gaussian.*Laplace"),
+        ({"kernel": 2.0 * Gaussian(1.0)}, "kernels: "),
+        ({"rng": 1}, "seed: 0 and 1"),
+        ({"n_columns": 3}, "n_columns: 2 and 3"),
+        ({"n_frequencies": 16}, r"n_frequencies: \(8,\) and \(16,\)"),
+        ({"center": [0.0, 1.0]}, "center: "),
+    ],
+)
+def test_sketches_made_differently_are_not_merged(options, named):
+    first, second = filled(np.ones((5, 2))), small(**options | {"stream": "b"})
+    before = first.copy()
+    for merge in (lambda: first.merge(second), lambda: first + second):
+        with pytest.raises(IncompatibleSketchError, match=named):
+            merge()
+    assert len(first.differences(second)) == 1
+    assert first == before
+    assert first != second
+
+
+def test_everything_that_differs_is_named():
+    found = small().differences(small(Laplace(1.0), 3, n_frequencies=4, rng=7))
+    assert [text.split(":")[0] for text in found] == [
+        "kernels",
+        "n_columns",
+        "n_frequencies",
+        "seed",
+    ]
+    assert small().differences(small(stream="b", n_bins=2)) == []
+
+
+def test_the_same_stream_is_not_merged_twice():
+    first, second = filled(np.ones((5, 2))), filled(np.zeros((3, 2)))
+    before = first.copy()
+    with pytest.raises(IncompatibleSketchError, match=stream_id("a").hex()):
+        first.merge(second)
+    with pytest.raises(IncompatibleSketchError, match="Give each data set its own"):
+        first.merge(first)
+    assert first == before
+
+
+def test_a_stream_that_came_with_a_merge_counts_too():
+    first, second, third = (filled(np.ones((5, 2)), stream=s) for s in "abc")
+    first.merge(second)
+    third.merge(first)
+    with pytest.raises(IncompatibleSketchError, match=stream_id("b").hex()):
+        third.merge(second)
+    assert third.shares_streams(second)
+    assert not second.shares_streams(filled(np.ones((5, 2)), stream="d"))
+
+
+@pytest.mark.parametrize("other", [0, None, "sketch", np.zeros(8)])
+def test_only_sketches_are_merged(other):
+    with pytest.raises(TypeError, match="`other` must be a Sketch"):
+        small().merge(other)
+
+
+def test_only_sketches_are_added():
+    for other in (1, None, "sketch"):
+        with pytest.raises(TypeError, match="unsupported operand"):
+            small() + other
+        with pytest.raises(TypeError, match=r"unsupported operand|concatenate"):
+            other + small()
+        assert small() != other
+
+
+def test_merging_leaves_the_other_as_it_was(rng):
+    first, second = (filled(rng.normal(size=(50, 2)), stream=s) for s in "ab")
+    before = second.copy()
+    first.merge(second)
+    first.update(rng.normal(size=(50, 2)))
+    assert second == before
+
+
+def test_adding_leaves_both_as_they_were(rng):
+    first, second = (filled(rng.normal(size=(50, 2)), stream=s) for s in "ab")
+    kept = first.copy(), second.copy()
+    both = first + second
+    both.update(rng.normal(size=(5, 2)))
+    assert (first, second) == kept
+    assert both.count == 105
+
+
+def test_sum_adds_sketches(rng):
+    sketches = [filled(rng.normal(size=(20, 2)), stream=i) for i in range(5)]
+    total = sum(sketches)
+    assert total.count == 100
+    merged = sketches[0].copy()
+    for sketch in sketches[1:]:
+        merged.merge(sketch)
+    assert total == merged
+    assert sketches[0].count == 20
+
+
+@pytest.mark.parametrize(("finer", "coarser"), [(256, 64), (8, 1), (2, 1), (64, 64)])
+def test_a_finer_sketch_is_made_coarser_by_merging(finer, coarser, rng):
+    rows = rng.normal(size=(1000, 2)), rng.normal(size=(700, 2))
+    fine = filled(rows[0], n_bins=finer)
+    coarse = filled(rows[1], n_bins=coarser, stream="b")
+    expected = filled(rows[0], n_bins=coarser) + coarse
+    for found in (fine + coarse, coarse + fine):
+        assert found.n_bins == coarser
+        assert_close(found, expected)
+    assert fine.n_bins == finer
+    # Both orders add the same numbers in the same order.
+    assert fine + coarse == coarse + fine
+
+
+def test_a_sketch_made_coarser_goes_on_like_one_that_was_coarse_all_along(rng):
+    rows = rng.normal(size=(300, 2))
+    fine, coarse = small(n_bins=64), small(n_bins=16)
+    fine.update(rows[:200])
+    fine.merge(small(n_bins=16, stream="b"))
+    fine.update(rows[200:])
+    coarse.update(rows)
+    assert_close(fine, coarse)
+
+
+def test_taking_over_a_stream_goes_on_where_it_ended(rng):
+    # Row numbers must not be used twice: two rows would be tied to one slot.
+    rows = rng.normal(size=(300, 2))
+    first, again = small(), small()
+    first.update(rows[:200])
+    again.merge(first)
+    again.update(rows[200:])
+    expected = filled(rows)
+    assert_close(again, expected)
+    assert again._streams == expected._streams
+
+
+# --- Copies and equality
+
+
+@pytest.mark.parametrize(
+    "duplicate",
+    [Sketch.copy, copy.copy, copy.deepcopy, lambda s: pickle.loads(pickle.dumps(s))],
+    ids=["copy", "copy.copy", "deepcopy", "pickle"],
+)
+def test_copies_are_equal_and_independent(duplicate, rng):
+    kernels = [Gaussian(1.0), fastmmd.Mixture([Gaussian(1.0), Laplace(2.0)])]
+    sketch = filled(rng.normal(size=(50, 2)), kernels, center=[1.0, 2.0])
+    sketch.merge(filled(rng.normal(size=(30, 2)), kernels, center=[1.0, 2.0], stream="b"))
+    kept = sketch.copy()
+    other = duplicate(sketch)
+    assert type(other) is Sketch
+    assert other == sketch
+    more = rng.normal(size=(20, 2))
+    other.update(more)
+    assert other.count == 100
+    assert sketch == kept
+    # The copy goes on as the sketch itself would.
+    sketch.update(more)
+    assert sketch == other
+    # Another sketch may be merged into one only.
+    other.merge(sketch.like(stream="c"))
+    third = filled(more, kernels, center=[1.0, 2.0], stream="c")
+    other.merge(third)
+    assert not sketch.shares_streams(third)
+
+
+def test_like_is_empty_and_merges(rng):
+    sketch = filled(rng.normal(size=(50, 2)), rng=3, center=[1.0, 2.0])
+    other = sketch.like(stream="b")
+    assert other.count == 0
+    assert not other.sums.any()
+    assert sketch.differences(other) == []
+    other.update(rng.normal(size=(30, 2)))
+    assert sketch.count == 50
+    assert (sketch + other).count == 80
+    expected = np.bincount(route(stream_id("b"), 0, 30, 8), minlength=8)
+    np.testing.assert_array_equal(other.counts, expected)
+
+
+def test_like_has_a_random_stream_unless_told():
+    sketch = small()
+    slots = []
+    for _ in range(2):
+        other = sketch.like()
+        other.update(np.ones((200, 2)))
+        slots.append(other.counts.tolist())
+    assert slots[0] != slots[1]  # equal once in about 10^7 runs
+
+
+def test_equality_is_about_what_was_seen(rng):
+    rows = rng.normal(size=(50, 2))
+    sketch = filled(rows)
+    assert sketch == filled(rows)
+    assert sketch != filled(rows, stream="b")
+    assert sketch != filled(rows[:49])
+    assert sketch != filled(-rows)
+    assert sketch != filled(rows, n_bins=4)
+    assert sketch != filled(rows, rng=1)
+    assert sketch != filled(rows, center=[0.0, 1.0])
+    assert sketch != rows.tolist()
+    assert small(stream="a") == small(stream="b")
+
+
+def test_sketches_change_and_so_have_no_hash():
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(small())
