@@ -1,7 +1,7 @@
 """Render measured numbers as Markdown tables into ``docs/generated``.
 
-The numbers come from ``benchmarks/results`` and ``src/fastmmd/plan_rates.json``, the
-automatic rule from the package itself. With
+The numbers come from ``benchmarks/results``, ``calibration/results`` and
+``src/fastmmd/plan_rates.json``, the automatic rule from the package itself. With
 ``--check`` nothing is written, and the exit status is 1 if a rendered file would change.
 """
 
@@ -20,6 +20,7 @@ from fastmmd.frequencies import choose_sampling
 ROOT = Path(__file__).parents[1]
 GENERATED = ROOT / "docs" / "generated"
 RESULTS = ROOT / "benchmarks" / "results"
+CALIBRATION = ROOT / "calibration" / "results"
 RATES = ROOT / "src" / "fastmmd" / "plan_rates.json"
 
 KERNEL_NAMES = {
@@ -53,6 +54,26 @@ RATE_NAMES = {
     "grid_mode_2": "a grid frequency in 2 columns (grid)",
     "grid_mode_3": "a grid frequency in 3 columns (grid)",
     "call": "any call",
+}
+RULE_NAMES = {
+    "soft maximum": "soft maximum",
+    "soft maximum, 1": "temperature 1",
+    "soft maximum, 4": "temperature 4",
+    "maximum": "maximum",
+    "min-p": "min-p",
+    "sum": "sum",
+    "FUSE's rule": "FUSE's rule",
+    "median": "median only",
+}
+SINGLE_NAMES = {
+    "soft maximum": "all, soft maximum",
+    "2 medians": "2",
+    "median": "1",
+    "median / 2": "1/2",
+    "median / 4": "1/4",
+    "median / 8": "1/8",
+    "median / 16": "1/16",
+    "median / 32": "1/32",
 }
 
 
@@ -186,6 +207,119 @@ def plan_check(measured: dict[str, Any]) -> str:
     return table(head, rows, left=2)
 
 
+def level_exact(measured: dict[str, Any]) -> str:
+    """Return the rejection rates of tests whose level is exact."""
+    rows = []
+    for cell in measured["cells"]:
+        rates = cell["rates"]["p"]
+        shown = [rate(rates[level]) for level in ("0.05", "0.01")]
+        runs = str(rates["0.05"]["runs"])
+        rows.append([cell["group"], sizes(cell), cell["data"], runs, *shown])
+    return table(["test", "rows", "data", "runs", "at 0.05", "at 0.01"], rows, left=3)
+
+
+def level_asymptotic(measured: dict[str, Any]) -> str:
+    """Return the rejection rates of asymptotic tests, one row for each null."""
+    names = {"asymptotic": "automatic"}
+    rows = []
+    for cell in measured["cells"]:
+        for null, rates in cell["rates"].items():
+            if null == "p":  # some sketches did match
+                continue
+            shown = [rate(rates[level]) for level in ("0.05", "0.01")]
+            runs = str(rates["0.05"]["runs"])
+            start = [cell["group"], sizes(cell), cell["data"], names.get(null, null)]
+            rows.append([*start, runs, *shown])
+    head = ["test", "rows", "data", "null", "runs", "at 0.05", "at 0.01"]
+    return table(head, rows, left=4)
+
+
+def power_bins(measured: dict[str, Any]) -> str:
+    """Return the power from rows and from different numbers of bins."""
+    ways = list(measured["cells"][0]["rates"])
+    rows = [
+        [cell["name"], str(cell["runs"]), *(rate(cell["rates"][w]["0.05"]) for w in ways)]
+        for cell in measured["cells"]
+    ]
+    return table(["alternative", "runs", *ways], rows)
+
+
+def power_table(measured: dict[str, Any], ways: dict[str, str]) -> str:
+    """Return the power of several tests, with the mean over the held-out scenarios."""
+    rows, held_out = [], []
+    for cell in measured["cells"]:
+        found = {
+            way: cell["rates"][way]["0.05"]["rate"]
+            for way in ways
+            if way in cell["rates"]
+        }
+        if cell["held_out"]:
+            held_out.append(found)
+        shown = [f"{found[way]:.3f}" if way in found else "" for way in ways]
+        mark = "*" if cell["held_out"] else ""
+        rows.append([cell["name"] + mark, str(cell["runs"]), *shown])
+    means = [
+        f"{sum(f[way] for f in held_out) / len(held_out):.3f}"
+        if held_out and all(way in f for f in held_out)
+        else ""
+        for way in ways
+    ]
+    rows.append(["mean of those with a star", "", *means])
+    return table(["scenario", "runs", *ways.values()], rows)
+
+
+def scenarios(measured: dict[str, Any]) -> str:
+    """Return what the scenarios are and what a test took."""
+    rows = [
+        [
+            cell["name"],
+            cell["text"],
+            f"{cell['means']['kernels']:.1f}",
+            f"{1000 * cell['means']['seconds']:.0f}",
+        ]
+        for cell in measured["cells"]
+    ]
+    head = ["scenario", "samples (n rows each)", "bandwidths kept", "time, ms"]
+    return table(head, rows, left=2)
+
+
+def power_fuse(measured: dict[str, Any]) -> str:
+    """Return power and time of the default test and of MMD-FUSE on the same data."""
+    rows = []
+    for cell in measured["cells"]:
+        shown = []
+        for test in ("default test", "MMD-FUSE"):
+            shown.append(rate(cell["rates"][test]["0.05"]))
+            shown.append(f"{cell['means'][f'seconds of {test}']:.2f}")
+        rows.append([cell["name"], str(cell["runs"]), *shown])
+    head = ["scenario", "runs", "default", "seconds", "MMD-FUSE", "seconds"]
+    return table(head, rows)
+
+
+def intervals(measured: dict[str, Any]) -> str:
+    """Return how often intervals miss the truth, and the level of the margin test."""
+    rows = []
+    for cell in measured["cells"]:
+        kinds = ("misses", "too low", "too high", "margin")
+        shown = [
+            rate(cell["rates"][kind]["0.05"]) if kind in cell["rates"] else ""
+            for kind in kinds
+        ]
+        rows.append([sizes(cell), f"{cell['shift']:g}", str(cell["runs"]), *shown])
+    head = ["rows", "shift", "runs", "misses", "too low", "too high", "margin test"]
+    return table(head, rows)
+
+
+def sizes(cell: dict[str, Any]) -> str:
+    """Return the sample sizes of a cell."""
+    return " + ".join(str(size) for size in cell["sizes"])
+
+
+def rate(found: dict[str, Any]) -> str:
+    """Return a rate with its standard error."""
+    return f"{found['rate']:.4f} ± {found['standard_error']:.4f}"
+
+
 def conditions(measured: dict[str, Any]) -> str:
     """Return one sentence on what the numbers were measured with."""
     where = measured["environment"]
@@ -225,6 +359,11 @@ def render() -> dict[str, str]:
     sampling = json.loads((RESULTS / "sampling_error.json").read_text(encoding="utf-8"))
     check = json.loads((RESULTS / "plan_check.json").read_text(encoding="utf-8"))
     rates = json.loads(RATES.read_text(encoding="utf-8"))
+    calibrated = {
+        path.stem: json.loads(path.read_text(encoding="utf-8"))
+        for path in sorted(CALIBRATION.glob("*.json"))
+    }
+    adaptive = calibrated["power_adaptive"]
     return {
         "sampling_error_1024.md": sampling_error(sampling, 1024),
         "sampling_error_256.md": sampling_error(sampling, 256),
@@ -236,6 +375,17 @@ def render() -> dict[str, str]:
         "plan_rates.md": plan_rates(rates),
         "plan_check.md": plan_check(check),
         "plan_conditions.md": conditions(check),
+        "calibration_level_exact.md": level_exact(calibrated["level_exact"]),
+        "calibration_level_asymptotic.md": level_asymptotic(
+            calibrated["level_asymptotic"]
+        ),
+        "calibration_bins.md": power_bins(calibrated["power_bins"]),
+        "calibration_rules.md": power_table(adaptive, RULE_NAMES),
+        "calibration_single.md": power_table(adaptive, SINGLE_NAMES),
+        "calibration_scenarios.md": scenarios(adaptive),
+        "calibration_fuse.md": power_fuse(calibrated["power_fuse"]),
+        "calibration_intervals.md": intervals(calibrated["intervals"]),
+        "calibration_conditions.md": conditions(calibrated["level_exact"]),
     }
 
 
