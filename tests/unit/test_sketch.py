@@ -270,6 +270,7 @@ def test_rows_are_left_as_they_are(rng):
     ("options", "error", "message"),
     [
         ({"n_bins": 3}, ValueError, "`n_bins` must be a power of two; got 3"),
+        ({"n_bins": 6}, ValueError, "power of two"),
         ({"n_bins": 257}, ValueError, "power of two"),
         ({"n_bins": 0}, ValueError, "`n_bins` must be an integer of at least 1"),
         ({"n_bins": 8.0}, TypeError, "`n_bins`"),
@@ -504,6 +505,8 @@ def test_equality_is_about_what_was_seen(rng):
     assert sketch != filled(rows, rng=1)
     assert sketch != filled(rows, center=[0.0, 1.0])
     assert sketch != rows.tolist()
+    # In one slot the numbers are the same whatever the stream, but not the rows to come.
+    assert filled(rows, n_bins=1) != filled(rows, n_bins=1, stream="b")
     assert small(stream="a") == small(stream="b")
 
 

@@ -359,6 +359,10 @@ BAD_HEADERS = {
         changed(kernels=[{"type": "Gaussian", "bandwidth": 0}]),
         "`bandwidth` must be a finite number greater than 0",
     ),
+    "bandwidth huge": (
+        changed(kernels=[{"type": "Gaussian", "bandwidth": 10**400}]),
+        "OverflowError",
+    ),
     "bandwidth nan": (
         changed(kernels=[{"type": "Gaussian", "bandwidth": math.nan}]),
         "`bandwidth` must be",
@@ -426,6 +430,24 @@ def test_numbers_that_no_data_give_are_refused(name, place, value, why, path):
     arrays[name][place] = value
     write_container(path, header, arrays)
     with pytest.raises(SketchFileError, match=why):
+        Sketch.load(path)
+
+
+def test_negative_counts_are_refused_whatever_their_sum(path):
+    header, arrays = read_container(path, "fastmmd-sketch", 1)
+    arrays = {name: values.copy() for name, values in arrays.items()}
+    arrays["counts"][:2] += [-20, 20]
+    write_container(path, header, arrays)
+    with pytest.raises(SketchFileError, match="numbers of rows contradict"):
+        Sketch.load(path)
+
+
+def test_frequencies_that_do_not_fit_in_memory_are_refused(path, monkeypatch):
+    def draw_too_many(*_args, **_keywords):
+        raise MemoryError
+
+    monkeypatch.setattr("fastmmd.sketch.core.draw_family", draw_too_many)
+    with pytest.raises(SketchFileError, match="MemoryError"):
         Sketch.load(path)
 
 

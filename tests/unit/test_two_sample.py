@@ -543,6 +543,14 @@ def test_margin_needs_one_kernel(kernel):
         two_sample_test([0.0, 1.0, 2.0], [2.0, 3.0, 4.0], kernel=kernel, margin=0.1)
 
 
+@pytest.mark.parametrize("null", ["permutation", "gamma", "normal"])
+def test_margin_has_a_null_of_its_own(null):
+    with pytest.raises(ValueError, match='`null` must be "auto" with a `margin`'):
+        two_sample_test(
+            [0.0, 1.0, 2.0], [2.0, 3.0, 4.0], kernel="gaussian", margin=0.1, null=null
+        )
+
+
 @pytest.mark.parametrize("method", ["linear", "block"])
 def test_margin_is_not_for_means_of_terms(method):
     with pytest.raises(ValueError, match="must be left out for `Linear` and `Block`"):
@@ -590,6 +598,7 @@ def test_result_answers_for_any_level(rng):
     assert result.rejects()  # a p-value equal to the level rejects
     assert result.rejects(0.001)
     assert not result.rejects(0.0009)
+    assert not two_sample_test(x, y, kernel="gaussian", level=1e-4, rng=0).rejects()
     for level in (0.0, 1.0, -1.0):
         with pytest.raises(ValueError, match="`level` must be a number strictly between"):
             result.rejects(level)

@@ -111,10 +111,7 @@ def clustered_result(
         grams, counts, from_x, binned.movable, n_resamples=n_resamples, rng=rng
     )
     combined = combine(observed, null)
-    shares = combined.shares
-    if not shares.any():
-        shares = np.full(len(kernels), 1.0 / len(kernels))
-    best = int(np.argmax(shares))
+    best = int(np.argmax(combined.shares))
     kernel = kernels[best]
     error = jackknife_error(grams[best], counts, from_x)
     half = -ndtri(0.5 * level) * error
@@ -141,7 +138,7 @@ def clustered_result(
         else 0.0,
         kernel=kernel,
         kernels=kernels,
-        shares=tuple(float(s) for s in shares),
+        shares=tuple(float(share) for share in combined.shares),
         method=method,
         null="permutation of groups",
         level_is="exact",

@@ -8,7 +8,12 @@ import numpy as np
 
 from fastmmd._errors import IncompatibleSketchError, UndefinedEstimateError
 from fastmmd._random import spawn
-from fastmmd._twosample.decide import margin_verdict, result_from_bins, sketch_verdict
+from fastmmd._twosample.decide import (
+    check_margin_null,
+    margin_verdict,
+    result_from_bins,
+    sketch_verdict,
+)
 from fastmmd._validation import check_between, check_count, check_positive
 from fastmmd.nulls.bins import BinGram
 from fastmmd.nulls.choices import Null, resolve_null
@@ -98,6 +103,7 @@ def compare(
         raise IncompatibleSketchError(msg)
     if margin is not None:
         margin = check_positive(margin, name="margin")
+        check_margin_null(chosen)
         if len(sketch_x.kernels) > 1:
             msg = "`margin` must be used with sketches of one kernel; got a family."
             raise ValueError(msg)

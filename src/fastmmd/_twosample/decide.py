@@ -113,9 +113,6 @@ def permutation_verdict(
     observed = u_statistics(bins)
     null = permute_bins(bins, n_resamples=n_resamples, rng=rng)
     combined = combine(observed, null.statistics, complete=null.complete)
-    shares = combined.shares
-    if not shares.any():  # constant data: no kernel varies
-        shares = np.full(len(observed), 1.0 / len(observed))
     movable = bins.movable
     smallest = 1.0 / (1.0 + len(null.statistics))
     at_limit = not null.complete and combined.pvalue <= smallest
@@ -123,7 +120,7 @@ def permutation_verdict(
         pvalue=combined.pvalue,
         null="permutation",
         level_is="exact",
-        shares=shares,
+        shares=combined.shares,
         n_resamples=len(null.statistics),
         n_bins=int(np.count_nonzero(movable)),
         used_x=float(bins.counts[movable & bins.from_x].sum() / bins.n_x),
@@ -203,22 +200,29 @@ def _multiplier_verdict(
 ) -> Verdict:
     null = multiply_bins(bins, n_resamples=n_resamples, rng=rng)
     combined = combine(null.observed, null.statistics, standardise=False)
-    shares = combined.shares
-    if not shares.any():
-        shares = np.full(bins.n_kernels, 1.0 / bins.n_kernels)
     smallest = 1.0 / (1.0 + n_resamples)
     at_limit = combined.pvalue <= smallest
     return Verdict(
         pvalue=combined.pvalue,
         null="multiplier",
         level_is="asymptotic",
-        shares=shares,
+        shares=combined.shares,
         n_resamples=n_resamples,
         n_bins=bins.n_bins,
         tail_pvalue=min(_bonferroni(bins, spectrum_pvalue), smallest)
         if at_limit
         else None,
     )
+
+
+def check_margin_null(null: Null | None, /) -> None:
+    """Raise if a null was asked for that does not know about margins."""
+    if null is not None:
+        msg = (
+            '`null` must be "auto" with a `margin`, which has a null of its own; got '
+            f'"{null.name}".'
+        )
+        raise ValueError(msg)
 
 
 def margin_verdict(bins: BinGram, margin: float, /) -> Verdict:

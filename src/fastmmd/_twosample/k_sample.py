@@ -170,17 +170,14 @@ def k_sample_test(
     observed = k_sample_statistics(bins)
     null = permute_labels(bins, n_resamples=n_resamples, rng=for_null)
     combined = combine(observed, null.statistics, complete=null.complete)
-    shares = combined.shares
-    if not shares.any():
-        shares = np.full(len(kernels), 1.0 / len(kernels))
-    best = int(np.argmax(shares))
+    best = int(np.argmax(combined.shares))
     return KSampleResult(
         pvalue=combined.pvalue,
         statistic=kernels[best].at_zero * float(observed[best]),
         mmd2=kernels[best].at_zero * _pairwise(bins, best),
         kernel=kernels[best],
         kernels=kernels,
-        shares=tuple(float(share) for share in shares),
+        shares=tuple(float(share) for share in combined.shares),
         method=chosen.name,
         null="permutation",
         level_is="exact",

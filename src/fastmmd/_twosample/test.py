@@ -13,6 +13,7 @@ from fastmmd._random import spawn
 from fastmmd._rows import check_samples
 from fastmmd._twosample.clusters import check_groups, clustered_result
 from fastmmd._twosample.decide import (
+    check_margin_null,
     decide,
     margin_verdict,
     result_from_bins,
@@ -134,6 +135,7 @@ def two_sample_test(
     chosen_method, chosen_null = resolve_method(method), resolve_null(null)
     if margin is not None:
         margin = check_positive(margin, name="margin")
+        check_margin_null(chosen_null)
     if isinstance(chosen_method, (Linear, Block)):
         if margin is not None or groups is not None:
             msg = "`margin` and `groups` must be left out for `Linear` and `Block`."

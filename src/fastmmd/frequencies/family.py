@@ -5,7 +5,7 @@ Kernels that differ in their bandwidth only share their frequencies: those of ba
 all.
 
 Features are computed in single precision, which is many times faster: the phase is reduced
-to one turn in double precision first, so a feature is right to 3e-7 whatever the phase.
+to one turn in double precision first, so a feature is right to 5e-7 for phases up to 1e8.
 """
 
 from __future__ import annotations
@@ -148,7 +148,8 @@ def draw_family(
     sampling : {"auto", "iid", "orthogonal", "sobol", "fastfood"}, default="auto"
         How to draw.
     seed : int
-        The draw depends on this number, the kernels' shapes and `n_columns` alone.
+        The draw depends on this number, `n_columns`, and the kernels' shapes in the order
+        they first appear with the most frequencies of each; not on any data.
 
     Returns
     -------

@@ -33,8 +33,8 @@ class Combination:
         Observed statistics in standard deviations above their relabelled mean; 0 for
         a kernel without spread.
     shares : ndarray of shape (n_kernels,)
-        How much each kernel contributed to the combined statistic; sums to 1 unless no
-        kernel has spread.
+        How much each kernel contributed to the combined statistic; sums to 1. Equal if
+        no kernel has spread.
     rule : Rule
         The rule used.
     """
@@ -101,8 +101,9 @@ def combine(
     kept: BoolArray = spread > _SPREAD_OVER_ROUNDING * ROUNDING
     all_scores, all_shares = np.zeros_like(observed), np.zeros_like(observed)
     if not kept.any():
+        equal = np.full_like(observed, 1.0 / observed.size)
         return Combination(
-            pvalue=1.0, statistic=0.0, scores=all_scores, shares=all_shares, rule=rule
+            pvalue=1.0, statistic=0.0, scores=all_scores, shares=equal, rule=rule
         )
     scores = (rows - centre)[:, kept] / spread[kept] if standardise else rows[:, kept]
     given = scores
