@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from fastmmd._errors import IncompatibleSketchError, SketchFileError
+from fastmmd._errors import IncompatibleSketchError
 from fastmmd._random import as_generator
 from fastmmd._rows import check_rows
 from fastmmd._validation import check_count
 from fastmmd.families import SUBSAMPLE_ROWS, adaptive_family
-from fastmmd.frequencies.family import FrequencyFamily, draw_family
+from fastmmd.frequencies.family import draw_family
 from fastmmd.kernels import Kernel
-from fastmmd.sketch.container import read_container, write_container
-from fastmmd.sketch.kernel_json import kernel_from_json, kernel_to_json
-from fastmmd.sketch.routing import STREAM_BYTES, route, stream_id
+from fastmmd.sketch.file import read_sketch, write_sketch
+from fastmmd.sketch.routing import route, stream_id
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Sequence
 
     import numpy.typing as npt
 
     from fastmmd._typing import FloatArray, RNGLike, SampleLike
 
-FORMAT_VERSION = 1
 DEFAULT_BINS = 256
 DEFAULT_FREQUENCIES = 512
 
@@ -377,40 +375,12 @@ class Sketch:
 
     def save(self, path: str | os.PathLike[str], /) -> None:
         """Write the sketch to a file, which is replaced only when complete."""
-        header = {
-            "format": "fastmmd-sketch",
-            "version": FORMAT_VERSION,
-            "kernels": [kernel_to_json(kernel) for kernel in self.kernels],
-            "n_columns": self.n_columns,
-            "n_frequencies": list(self.n_frequencies),
-            "n_bins": self.n_bins,
-            "seed": self._seed,
-            "probe": _probe(self._family),
-            "stream": self._stream.hex(),
-            "rows_routed": self._rows_routed,
-            "streams": {name.hex(): rows for name, rows in self._streams.items()},
-        }
-        arrays = {"center": self._center, "counts": self._counts, "sums": self._sums}
-        write_container(path, header, arrays)
+        write_sketch(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], /) -> Sketch:
         """Read a sketch that `save` wrote."""
-        header, arrays = read_container(path, "fastmmd-sketch", FORMAT_VERSION)
-        try:
-            return _from_parts(cls, header, arrays)
-        except IncompatibleSketchError:
-            raise
-        # The checksum holds, so a program wrote this, but not `save`.
-        except (
-            *(KeyError, TypeError, ValueError, AttributeError),
-            *(OverflowError, RecursionError, MemoryError),
-        ) as error:
-            msg = (
-                f"`{os.fspath(path)}` must be a sketch file; it cannot be used "
-                f"({type(error).__name__}: {error})."
-            )
-            raise SketchFileError(msg) from error
+        return read_sketch(cls, path)
 
     def _check_mergeable(self, other: Any) -> None:
         if not isinstance(other, Sketch):
@@ -443,72 +413,3 @@ def _check_center(center: npt.ArrayLike | None, n_columns: int) -> FloatArray:
         msg = f"`center` must be {n_columns} finite numbers; got {center!r}."
         raise ValueError(msg)
     return values
-
-
-def _probe(family: FrequencyFamily) -> list[float]:
-    """Return a number for each draw of frequencies that tells whether it is the same."""
-    row = np.cos(np.arange(family.n_columns, dtype=np.float64))[None]
-    phases = [bundle.base.project(row, None)[0] for bundle in family.bundles]
-    # A frequency turned round or in another place must show: it would change sines.
-    return [float(np.sum(np.sin(p + np.arange(len(p))))) for p in phases]
-
-
-def _from_parts(
-    cls: type[Sketch], header: dict[str, Any], arrays: dict[str, Any]
-) -> Sketch:
-    # Sizes are checked against arrays that are there before anything is made of them.
-    n_bins, n_features = header["n_bins"], 2 * sum(header["n_frequencies"])
-    for name, dtype, shape in (
-        ("center", "<f8", (header["n_columns"],)),
-        ("counts", "<i8", (n_bins,)),
-        ("sums", "<f8", (n_bins, n_features)),
-    ):
-        array = arrays[name]
-        if array.shape != shape or array.dtype != dtype:
-            msg = f"`{name}` is of shape {array.shape} and type {array.dtype.str}"
-            raise ValueError(msg)
-    sketch = cls(
-        [kernel_from_json(kernel) for kernel in header["kernels"]],
-        header["n_columns"],
-        n_frequencies=header["n_frequencies"],
-        n_bins=n_bins,
-        rng=check_count(header["seed"], name="seed", minimum=0),
-        center=arrays["center"],
-    )
-    # Frequencies are drawn again from the seed. Should a library draw or round them
-    # differently, sums of the two would be of different things.
-    drawn, stored = _probe(sketch._family), np.array(header["probe"], dtype=np.float64)
-    if stored.shape != (len(drawn),) or not np.allclose(drawn, stored, rtol=0, atol=1e-6):
-        msg = (
-            "the sketch must have the frequencies that its seed gives here; they differ. "
-            "It was made with an incompatible version of NumPy, SciPy or FastMMD."
-        )
-        raise IncompatibleSketchError(msg)
-    sketch._stream = bytes.fromhex(header["stream"])
-    sketch._streams = {bytes.fromhex(k): v for k, v in header["streams"].items()}
-    sketch._rows_routed = header["rows_routed"]
-    sketch._counts[:] = arrays["counts"]
-    sketch._sums[:] = arrays["sums"]
-    _check_state(sketch)
-    return sketch
-
-
-def _check_state(sketch: Sketch) -> None:
-    """Raise if counts, sums and streams contradict each other."""
-    counts, streams = sketch._counts, sketch._streams
-    for stream in (sketch._stream, *streams):
-        if len(stream) != STREAM_BYTES:
-            msg = f"a stream has {len(stream)} bytes"
-            raise ValueError(msg)
-    if (
-        counts.min() < 0
-        or not all(type(rows) is int and rows > 0 for rows in streams.values())
-        or sum(streams.values()) != sum(counts.tolist())
-        or streams.get(sketch._stream, 0) != sketch._rows_routed
-    ):
-        msg = "its numbers of rows contradict each other"
-        raise ValueError(msg)
-    # A feature is at most 1 but for rounding.
-    if not (np.abs(sketch._sums) <= (1.0 + 1e-6) * counts[:, None]).all():
-        msg = "its sums are larger than its numbers of rows"
-        raise ValueError(msg)

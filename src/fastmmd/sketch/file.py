@@ -1,0 +1,128 @@
+"""Sketches as files: what the header says, and what is believed when reading one."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastmmd._errors import IncompatibleSketchError, SketchFileError
+from fastmmd._validation import check_count
+from fastmmd.sketch.container import read_container, write_container
+from fastmmd.sketch.kernel_json import kernel_from_json, kernel_to_json
+from fastmmd.sketch.routing import STREAM_BYTES
+
+if TYPE_CHECKING:
+    from fastmmd.frequencies.family import FrequencyFamily
+    from fastmmd.sketch.core import Sketch
+
+FORMAT = "fastmmd-sketch"
+FORMAT_VERSION = 1
+
+
+def write_sketch(sketch: Sketch, path: str | os.PathLike[str], /) -> None:
+    """Write a sketch to a file, which is replaced only when complete."""
+    header = {
+        "format": FORMAT,
+        "version": FORMAT_VERSION,
+        "kernels": [kernel_to_json(kernel) for kernel in sketch.kernels],
+        "n_columns": sketch.n_columns,
+        "n_frequencies": list(sketch.n_frequencies),
+        "n_bins": sketch.n_bins,
+        "seed": sketch.seed,
+        "probe": _probe(sketch._family),
+        "stream": sketch._stream.hex(),
+        "rows_routed": sketch._rows_routed,
+        "streams": {name.hex(): rows for name, rows in sketch._streams.items()},
+    }
+    arrays = {"center": sketch._center, "counts": sketch._counts, "sums": sketch._sums}
+    write_container(path, header, arrays)
+
+
+def read_sketch(cls: type[Sketch], path: str | os.PathLike[str], /) -> Sketch:
+    """Read a sketch that `write_sketch` wrote."""
+    header, arrays = read_container(path, FORMAT, FORMAT_VERSION)
+    try:
+        return _from_parts(cls, header, arrays)
+    except IncompatibleSketchError:
+        raise
+    # The checksum holds, so a program wrote this, but not `write_sketch`.
+    except (
+        *(KeyError, TypeError, ValueError, AttributeError),
+        *(OverflowError, RecursionError, MemoryError),
+    ) as error:
+        msg = (
+            f"`{os.fspath(path)}` must be a sketch file; it cannot be used "
+            f"({type(error).__name__}: {error})."
+        )
+        raise SketchFileError(msg) from error
+
+
+def _probe(family: FrequencyFamily) -> list[float]:
+    """Return a number for each draw of frequencies that tells whether it is the same."""
+    row = np.cos(np.arange(family.n_columns, dtype=np.float64))[None]
+    phases = [bundle.base.project(row, None)[0] for bundle in family.bundles]
+    # A frequency turned round or in another place must show: it would change sines.
+    return [float(np.sum(np.sin(p + np.arange(len(p))))) for p in phases]
+
+
+def _from_parts(
+    cls: type[Sketch], header: dict[str, Any], arrays: dict[str, Any]
+) -> Sketch:
+    # Sizes are checked against arrays that are there before anything is made of them.
+    n_bins, n_features = header["n_bins"], 2 * sum(header["n_frequencies"])
+    for name, dtype, shape in (
+        ("center", "<f8", (header["n_columns"],)),
+        ("counts", "<i8", (n_bins,)),
+        ("sums", "<f8", (n_bins, n_features)),
+    ):
+        array = arrays[name]
+        if array.shape != shape or array.dtype != dtype:
+            msg = f"`{name}` is of shape {array.shape} and type {array.dtype.str}"
+            raise ValueError(msg)
+    sketch = cls(
+        [kernel_from_json(kernel) for kernel in header["kernels"]],
+        header["n_columns"],
+        n_frequencies=header["n_frequencies"],
+        n_bins=n_bins,
+        rng=check_count(header["seed"], name="seed", minimum=0),
+        center=arrays["center"],
+    )
+    # Frequencies are drawn again from the seed. Should a library draw or round them
+    # differently, sums of the two would be of different things.
+    drawn, stored = _probe(sketch._family), np.array(header["probe"], dtype=np.float64)
+    if stored.shape != (len(drawn),) or not np.allclose(drawn, stored, rtol=0, atol=1e-6):
+        msg = (
+            "the sketch must have the frequencies that its seed gives here; they differ. "
+            "It was made with an incompatible version of NumPy, SciPy or FastMMD."
+        )
+        raise IncompatibleSketchError(msg)
+    sketch._stream = bytes.fromhex(header["stream"])
+    sketch._streams = {bytes.fromhex(k): v for k, v in header["streams"].items()}
+    sketch._rows_routed = header["rows_routed"]
+    sketch._counts[:] = arrays["counts"]
+    sketch._sums[:] = arrays["sums"]
+    _check_state(sketch)
+    return sketch
+
+
+def _check_state(sketch: Sketch) -> None:
+    """Raise if counts, sums and streams contradict each other."""
+    counts, streams = sketch._counts, sketch._streams
+    for stream in (sketch._stream, *streams):
+        if len(stream) != STREAM_BYTES:
+            msg = f"a stream has {len(stream)} bytes"
+            raise ValueError(msg)
+    if (
+        counts.min() < 0
+        or not all(type(rows) is int and rows > 0 for rows in streams.values())
+        or sum(streams.values()) != sum(counts.tolist())
+        or streams.get(sketch._stream, 0) != sketch._rows_routed
+    ):
+        msg = "its numbers of rows contradict each other"
+        raise ValueError(msg)
+    # A feature is at most 1 but for rounding.
+    if not (np.abs(sketch._sums) <= (1.0 + 1e-6) * counts[:, None]).all():
+        msg = "its sums are larger than its numbers of rows"
+        raise ValueError(msg)
