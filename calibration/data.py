@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -218,7 +218,7 @@ def real_scenarios(folder: Path | None) -> list[Scenario]:
     for name, make in makers.items():
         if (folder / name).exists():
             with np.load(folder / name, allow_pickle=False) as arrays:
-                found.append(make(arrays))
+                found.extend(make(arrays))
         else:
             print(f"{name} is not in {folder}: its scenario is skipped")
     return found
@@ -246,30 +246,34 @@ def _mixed(
     )
 
 
-def _eeg(arrays: dict[str, np.ndarray]) -> Scenario:
+def _eeg(arrays: dict[str, np.ndarray]) -> list[Scenario]:
     rows, closed = arrays["X"].astype(float), arrays["eye_closed"]
     usual = (np.abs(rows - np.median(rows, axis=0)) < 500).all(axis=1)
     pools = tuple(rows[usual & (closed == value)] for value in (0, 1))
-    return _mixed("EEG", "EEG Eye State (14 columns), open and closed", pools, 0.35)
+    return [_mixed("EEG", "EEG Eye State (14 columns), open and closed", pools, 0.35)]
 
 
-def _covertype(arrays: dict[str, np.ndarray]) -> Scenario:
+def _covertype(arrays: dict[str, np.ndarray]) -> list[Scenario]:
     pools = tuple(arrays["X"][arrays["cover_type"] == value] for value in (1, 2))
-    return _mixed("Covertype", "Covertype (10 columns), types 1 and 2", pools, 0.422)
+    text = "Covertype (10 columns), types 1 and 2"
+    return [
+        _mixed("Covertype", text, pools, 0.422),
+        replace(_mixed("Covertype, weak", text, pools, 0.2), held_out=False),
+    ]
 
 
-def _gvhd(arrays: dict[str, np.ndarray]) -> Scenario:
+def _gvhd(arrays: dict[str, np.ndarray]) -> list[Scenario]:
     pools = (arrays["control"], arrays["positive"])
     text = "GvHD flow cytometry (4 columns), control and patient"
-    return _mixed("flow cytometry", text, pools, 0.135)
+    return [_mixed("flow cytometry", text, pools, 0.135)]
 
 
-def _spambase(arrays: dict[str, np.ndarray]) -> Scenario:
+def _spambase(arrays: dict[str, np.ndarray]) -> list[Scenario]:
     pools = tuple(arrays["X"][arrays["spam"] == value] for value in (0, 1))
-    return _mixed("Spambase", "Spambase (57 columns), mail and spam", pools, 0.13)
+    return [_mixed("Spambase", "Spambase (57 columns), mail and spam", pools, 0.13)]
 
 
-def _mnist(arrays: dict[str, np.ndarray]) -> Scenario:
+def _mnist(arrays: dict[str, np.ndarray]) -> list[Scenario]:
     rows, digit = arrays["pixel_sum"] / 4080.0, arrays["digit"]
     some = np.flatnonzero(np.isin(digit, (0, 1, 2, 3, 4, 5, 7, 9)))
 
@@ -277,4 +281,4 @@ def _mnist(arrays: dict[str, np.ndarray]) -> Scenario:
         return rows[rng.integers(len(rows), size=500)], rows[rng.choice(some, size=500)]
 
     text = "MNIST 7 x 7 (49 columns), all digits against eight of them, n = 500"
-    return Scenario("MNIST", text, pair)
+    return [Scenario("MNIST", text, pair)]

@@ -50,4 +50,4 @@ def interval_cells() -> Iterator[Cell]:
         for shift in (0.0, 0.1, 0.2, 0.5, 1.0):
             about = {"sizes": list(sizes), "shift": shift}
             run = partial(one_interval, shift=shift, sizes=sizes)
-            yield Cell(f"{sizes[0]} + {sizes[1]}, shift {shift}", about, run, 500)
+            yield Cell(f"{sizes[0]} + {sizes[1]}, shift {shift}", about, run, 400)

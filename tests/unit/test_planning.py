@@ -91,7 +91,7 @@ def test_alike_pilots_have_nothing_to_find(rng):
     x = rng.normal(size=(50, 1))
     # Equal pilots: the unbiased estimate is below 0, so the power is the level.
     assert power(x, x, n_x=20, n_y=20) == pytest.approx(0.05, abs=1e-6)
-    with pytest.raises(ValueError, match="must be greater than 0"):
+    with pytest.raises(ValueError, match="must differ in the pilot"):
         sample_size(x, x)
 
 
@@ -130,8 +130,8 @@ def test_wrong_options_of_power_are_refused(options, error, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"power": 1.0}, "`power` must be a number strictly between 0 and 1; got 1.0"),
-        ({"power": 0.01}, "must lie between `level` and 1; got 0.01"),
+        ({"power": 1.0}, "`power` must be a number strictly between 0.05 and 1; got 1.0"),
+        ({"power": 0.01}, "strictly between 0.05 and 1; got 0.01"),
         ({"ratio": 0.0}, "`ratio` must be a finite number greater than 0; got 0.0"),
         ({"level": 1.0}, "`level` must be a number strictly between 0 and 1; got 1.0"),
         ({"kernel": ["gaussian", "laplace"]}, "`kernel` must be one kernel to plan with"),
@@ -143,5 +143,5 @@ def test_wrong_options_of_sample_size_are_refused(options, message):
 
 
 def test_single_rows_are_no_pilot():
-    with pytest.raises(fastmmd.UndefinedEstimateError, match="at least 2 rows in each"):
+    with pytest.raises(fastmmd.UndefinedEstimateError, match="at least 8 rows in each"):
         power([1.0], [2.0, 3.0], n_x=9, n_y=9)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, final
 
 import numpy as np
 
+from fastmmd._errors import UndefinedEstimateError
 from fastmmd._twosample.result import TwoSampleResult
 from fastmmd.nulls.bins import BinGram, merge_bins, u_statistics
 from fastmmd.nulls.choices import Gamma, Normal, Null, Pearson, Permutation, Spectrum
@@ -21,6 +23,12 @@ from fastmmd.nulls.spectrum import spectrum_null, spectrum_pvalue
 if TYPE_CHECKING:
     from fastmmd._typing import FloatArray
     from fastmmd.kernels import Kernel
+
+_FEWEST_ROWS = 8
+"""Rows below which moments estimated from the data say nothing about a tail."""
+
+_FEW_ROWS = 20
+"""Rows below which relabelling whatever can be matched beats any approximation."""
 
 _FEWEST_BINS_FOR_INTERVAL = 3
 _BINS_FOR_INTERVAL = 128
@@ -125,9 +133,7 @@ def permutation_verdict(
         n_bins=int(np.count_nonzero(movable)),
         used_x=float(bins.counts[movable & bins.from_x].sum() / bins.n_x),
         used_y=float(bins.counts[movable & ~bins.from_x].sum() / bins.n_y),
-        tail_pvalue=min(_bonferroni(bins, spectrum_pvalue), smallest)
-        if at_limit
-        else None,
+        tail_pvalue=_tail(bins, smallest) if at_limit else None,
         null_distribution=null.statistics,
     )
 
@@ -136,6 +142,12 @@ def analytic_verdict(
     bins: BinGram, null: Null, /, *, n_resamples: int, rng: np.random.Generator
 ) -> Verdict:
     """Find the p-value from moments or eigenvalues; over kernels by Bonferroni's rule."""
+    if min(bins.n_x, bins.n_y) < _FEWEST_ROWS:
+        msg = (
+            f"an asymptotic null must have at least {_FEWEST_ROWS} rows in each sample; got "
+            f'{bins.n_x} and {bins.n_y}. Use `null="permutation"`, exact at any size.'
+        )
+        raise UndefinedEstimateError(msg)
     n_draws = 0
     if isinstance(null, Spectrum) and null.simulate:
         pvalues = [
@@ -177,7 +189,8 @@ def sketch_verdict(
     """
     if null is None or isinstance(null, Permutation):
         matching = match_bins(bins)
-        if matching.suffices or (null is not None and matching.group_rows):
+        few = min(bins.n_x, bins.n_y) < _FEW_ROWS
+        if matching.suffices or (matching.group_rows and (null is not None or few)):
             grouped = group_bins(bins, matching)
             return permutation_verdict(grouped, n_resamples=n_resamples, rng=rng)
         if null is not None:
@@ -209,9 +222,7 @@ def _multiplier_verdict(
         shares=combined.shares,
         n_resamples=n_resamples,
         n_bins=bins.n_bins,
-        tail_pvalue=min(_bonferroni(bins, spectrum_pvalue), smallest)
-        if at_limit
-        else None,
+        tail_pvalue=_tail(bins, smallest) if at_limit else None,
     )
 
 
@@ -227,6 +238,12 @@ def check_margin_null(null: Null | None, /) -> None:
 
 def margin_verdict(bins: BinGram, margin: float, /) -> Verdict:
     """Find the p-value for the samples being at most `margin` apart."""
+    if min(bins.n_x, bins.n_y) < _FEWEST_ROWS:
+        msg = (
+            f"a margin must have at least {_FEWEST_ROWS} rows in each sample; got "
+            f"{bins.n_x} and {bins.n_y}."
+        )
+        raise UndefinedEstimateError(msg)
     return Verdict(
         pvalue=margin_pvalue(bins, margin=margin),
         null="pearson",
@@ -236,6 +253,12 @@ def margin_verdict(bins: BinGram, margin: float, /) -> Verdict:
     )
 
 
-def _bonferroni(bins: BinGram, find: Any) -> float:
-    pvalues = [find(bins, kernel=j) for j in range(bins.n_kernels)]
-    return min(1.0, bins.n_kernels * min(pvalues))
+def _tail(bins: BinGram, largest: float) -> float:
+    """Return how small p is, by Bonferroni's rule over kernels, where it is below `largest`.
+
+    Not below one over the number of ways to deal the rows, which no test can go below.
+    """
+    pvalues = [spectrum_pvalue(bins, kernel=j) for j in range(bins.n_kernels)]
+    log_ways = math.lgamma(bins.n_x + bins.n_y + 1)
+    log_ways -= math.lgamma(bins.n_x + 1) + math.lgamma(bins.n_y + 1)
+    return min(max(bins.n_kernels * min(pvalues), math.exp(-log_ways)), largest)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from fastmmd._rows import Rows
     from fastmmd._twosample.layout import Layout
     from fastmmd._typing import FloatArray
+    from fastmmd.frequencies import FrequencyFamily
     from fastmmd.kernels import Kernel
 
 _TILE_ROWS = 256
@@ -124,6 +125,11 @@ def feature_grams(
     family = draw_family(
         kernels, n_frequencies, binned.samples[0].n_columns, sampling=sampling, seed=seed
     )
+    return family_grams(binned, family)
+
+
+def family_grams(binned: BinnedSamples, family: FrequencyFamily, /) -> FloatArray:
+    """Return kernel sums between bins from these frequencies."""
     center = reference_point(binned.samples[0])
     sums = np.zeros((len(binned.movable), family.edges[-1]))
     for rows, bins in binned.blocks(family.block_rows()):
@@ -139,6 +145,7 @@ def family_values(kernels: Sequence[Kernel], x: Any, y: Any, /) -> list[FloatArr
     """
     result: list[FloatArray | None] = [None] * len(kernels)
     squared: FloatArray | None = None
+    unit = 1.0
     last, last_bandwidth = np.empty(0), 0.0
     gaussians = [i for i, k in enumerate(kernels) if isinstance(k, Gaussian)]
     dense = isinstance(x, np.ndarray) and isinstance(y, np.ndarray)
@@ -150,8 +157,10 @@ def family_values(kernels: Sequence[Kernel], x: Any, y: Any, /) -> list[FloatArr
                 np.square(values, out=values)
             else:
                 if squared is None:
-                    squared = column_sums(x, y, "squared", 1.0)
-                values = np.exp(squared * (-0.5 / bandwidth**2))
+                    # In the largest bandwidth, so that neither huge nor tiny data overflow.
+                    unit = bandwidth
+                    squared = column_sums(x, y, "squared", 1.0 / unit)
+                values = np.exp(squared * (-0.5 * (unit / bandwidth) ** 2))
             result[i] = last = values
             last_bandwidth = bandwidth
     return [

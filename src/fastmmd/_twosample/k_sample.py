@@ -13,7 +13,12 @@ from fastmmd._rows import Rows, check_rows
 from fastmmd._twosample.families import choose_kernels
 from fastmmd._twosample.grams import send_to_bins
 from fastmmd._twosample.layout import choose_layout
-from fastmmd._twosample.test import bin_sums, check_sizes, choose_method
+from fastmmd._twosample.test import (
+    asked_frequencies,
+    bin_sums,
+    check_sizes,
+    choose_method,
+)
 from fastmmd._validation import check_between, check_count
 from fastmmd.nulls.bins import BinGram, u_statistics
 from fastmmd.nulls.combine import combine
@@ -161,6 +166,7 @@ def k_sample_test(
     for_kernels, for_frequencies, for_bins, for_null = spawn(rng, 4)
     # The rules for kernels look at the pooled rows, however they are split.
     kernels, numbers = choose_kernels(kernel, rows[0], _Rest.of(rows[1:]), for_kernels)
+    numbers = asked_frequencies(method, numbers)
     chosen = choose_method(resolve_method(method), kernels, rows)
     layout = choose_layout([part.n_rows for part in rows])
     binned = send_to_bins(rows, layout, for_bins)

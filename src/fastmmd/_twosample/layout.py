@@ -47,8 +47,8 @@ def choose_layout(sizes: Sequence[int], /, *, by_rows: bool = False) -> Layout:
     """Return the bins for samples of these sizes.
 
     At most 256 bins, at least 8 in the smallest sample. If that sample is so small that
-    bins of common size would be too few, its rows make up to 16 bins and only a part of
-    the larger samples is binned.
+    bins of common size would be too few, its rows make 8 to 31 bins and only a part of the
+    larger samples is binned. Very many samples have at least two bins each.
     """
     total, smallest = sum(sizes), min(sizes)
     if by_rows or total <= MAX_ROWS_AS_BINS:
@@ -65,7 +65,7 @@ def choose_layout(sizes: Sequence[int], /, *, by_rows: bool = False) -> Layout:
         (smallest // k for k in range(most, fewest - 1, -1)), key=lambda c: smallest % c
     )
     used = smallest // rows
-    share = (MAX_BINS - used) // max(1, len(sizes) - 1)
+    share = max(2, (MAX_BINS - used) // max(1, len(sizes) - 1))
     place = sizes.index(smallest)
     return Layout(
         rows,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fastmmd._errors import UndefinedEstimateError
 from fastmmd._plan import resolve_method
 from fastmmd._random import spawn
 from fastmmd._rows import check_samples
 from fastmmd._twosample.families import choose_kernels
 from fastmmd._twosample.grams import send_to_bins
 from fastmmd._twosample.layout import choose_layout
-from fastmmd._twosample.test import bin_sums, check_sizes, choose_method
+from fastmmd._twosample.test import bin_sums, choose_method
 from fastmmd._validation import check_between, check_count, check_positive
 from fastmmd.nulls.bins import BinGram
 from fastmmd.nulls.power import Alternative
@@ -20,6 +21,8 @@ from fastmmd.nulls.power import sample_size as size_for
 if TYPE_CHECKING:
     from fastmmd._typing import RNGLike, SampleLike
     from fastmmd.kernels import Kernel
+
+_FEWEST_ROWS = 8
 
 
 def power(
@@ -113,11 +116,13 @@ def sample_size(
     True
     """
     pilot = _pilot(x, y, kernel, rng)
+    level = check_between(level, 0.0, 1.0, name="level")
+    power = check_between(power, level, 1.0, name="power")
+    if pilot.mmd2 <= 0.0:
+        msg = "`x` and `y` must differ in the pilot; their estimated squared MMD is not positive."
+        raise ValueError(msg)
     return size_for(
-        pilot,
-        target=check_between(power, 0.0, 1.0, name="power"),
-        ratio=check_positive(ratio, name="ratio"),
-        level=check_between(level, 0.0, 1.0, name="level"),
+        pilot, target=power, ratio=check_positive(ratio, name="ratio"), level=level
     )
 
 
@@ -125,7 +130,12 @@ def _pilot(
     x: SampleLike, y: SampleLike, kernel: Kernel | str, rng: RNGLike
 ) -> Alternative:
     rows = check_samples(x, y)
-    check_sizes(rows)
+    if min(part.n_rows for part in rows) < _FEWEST_ROWS:
+        msg = (
+            f"a pilot must have at least {_FEWEST_ROWS} rows in each sample; got "
+            f"{rows[0].n_rows} and {rows[1].n_rows}."
+        )
+        raise UndefinedEstimateError(msg)
     for_kernels, for_frequencies, for_bins = spawn(rng, 3)
     kernels, numbers = choose_kernels(kernel, *rows, for_kernels)
     if len(kernels) > 1:

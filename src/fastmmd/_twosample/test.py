@@ -22,6 +22,7 @@ from fastmmd._twosample.families import choose_kernels
 from fastmmd._twosample.grams import (
     check_values,
     exact_grams,
+    family_grams,
     feature_grams,
     has_values,
     send_to_bins,
@@ -30,6 +31,7 @@ from fastmmd._twosample.layout import choose_layout
 from fastmmd._twosample.means import mean_result
 from fastmmd._validation import check_between, check_count, check_positive
 from fastmmd.estimators import Block, Exact, Fastfood, Fourier, Linear, Method
+from fastmmd.frequencies import check_frequencies, given_family
 from fastmmd.nulls.bins import BinGram
 from fastmmd.nulls.choices import Null, Permutation, resolve_null
 
@@ -156,6 +158,7 @@ def two_sample_test(
             'for instance `kernel="gaussian"`.'
         )
         raise ValueError(msg)
+    n_frequencies = asked_frequencies(method, n_frequencies)
     chosen_method = choose_method(chosen_method, kernels, (rows_x, rows_y))
     chosen_null = Permutation() if chosen_null is None else chosen_null
     seed = int(for_frequencies.integers(2**63))
@@ -211,7 +214,27 @@ def choose_method(
         raise ValueError(msg)  # noqa: TRY004 - a method, but not one for tests
     if isinstance(method, Exact):
         check_values(kernels)
+    elif method.tolerance is not None:
+        msg = (
+            "`tolerance` must be left out of a test's method: it is about the accuracy of "
+            "an estimate. Set `n_frequencies` instead."
+        )
+        raise ValueError(msg)
+    if (
+        isinstance(method, Fourier)
+        and method.frequencies is not None
+        and len(kernels) > 1
+    ):
+        msg = "`frequencies` must be used with one kernel, whose they are; got a family."
+        raise ValueError(msg)
     return method
+
+
+def asked_frequencies(method: Any, graded: tuple[int, ...], /) -> tuple[int, ...]:
+    """Return the numbers of an explicit method object, else as many as each kernel needs."""
+    if isinstance(method, (Fourier, Fastfood)):
+        return (method.n_frequencies,) * len(graded)
+    return graded
 
 
 def bin_sums(
@@ -225,12 +248,15 @@ def bin_sums(
     """Return the kernel sums between bins by the method asked for."""
     if isinstance(method, Exact):
         return exact_grams(binned, kernels)
+    if isinstance(method, Fourier) and method.frequencies is not None:
+        given = check_frequencies(method.frequencies, binned.samples[0].n_columns)
+        return family_grams(binned, given_family(kernels[0], given))
     if isinstance(method, Fastfood):
         sampling, numbers = "fastfood", [method.n_frequencies] * len(kernels)
     elif isinstance(method, Fourier):
         sampling, numbers = method.sampling, [method.n_frequencies] * len(kernels)
     if method in (Fourier(), Fastfood()):
-        # Left at its defaults: as many as each bandwidth needs.
+        # Named, not set: as many as each bandwidth needs.
         numbers = list(n_frequencies)
     return feature_grams(binned, kernels, numbers, sampling=sampling, seed=seed)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastmmd.frequencies.dense import DenseFrequencies, check_frequencies
 from fastmmd.frequencies.draw import SAMPLINGS, choose_sampling, draw_frequencies
-from fastmmd.frequencies.family import FrequencyFamily, draw_family
+from fastmmd.frequencies.family import FrequencyFamily, draw_family, given_family
 from fastmmd.frequencies.fastfood import FastfoodFrequencies, draw_fastfood
 
 __all__ = [
@@ -17,4 +17,5 @@ __all__ = [
     "draw_family",
     "draw_fastfood",
     "draw_frequencies",
+    "given_family",
 ]

@@ -177,6 +177,13 @@ def draw_family(
     )
 
 
+def given_family(kernel: Kernel, frequencies: DenseFrequencies, /) -> FrequencyFamily:
+    """Return the family of one kernel whose frequencies are given."""
+    n_frequencies, n_columns = frequencies.frequencies.shape
+    bundle = Bundle(frequencies, (Member(0, 1.0, n_frequencies),))
+    return FrequencyFamily((kernel,), (n_frequencies,), n_columns, (bundle,))
+
+
 def _shape(kernel: Kernel, index: int) -> tuple[Kernel | int, float]:
     """Return the kernel at bandwidth 1 and its bandwidth; its number if it has none."""
     bandwidth = getattr(kernel, "bandwidth", None)
