@@ -41,12 +41,14 @@ def test_joint_scaling_by_extreme_factors(scale, rng):
 
 def test_values_that_overflow_are_refused():
     x = np.full((3, 17), 1e308) * np.array([[1.0], [-1.0], [0.0]])
-    with pytest.raises(
-        fastmmd.UndefinedEstimateError, match="must be finite; it overflowed"
+    kernel = fastmmd.Gaussian(1e-300)
+    with (
+        np.errstate(all="ignore"),
+        pytest.raises(fastmmd.UndefinedEstimateError, match="finite; it overflowed"),
     ):
-        mmd(x, x[::-1], kernel=fastmmd.Gaussian(1e308), method="fourier", rng=0)
+        mmd(x, x[::-1], kernel=kernel, method="fourier", rng=0)
     tied = np.zeros((4, 2))
-    assert mmd(tied, tied, kernel=fastmmd.Gaussian(1e-300), method="exact").mmd2 == 0.0
+    assert mmd(tied, tied, kernel=kernel, method="exact").mmd2 == 0.0
 
 
 def test_a_value_that_is_not_one_at_zero_is_refused(rng):
@@ -70,7 +72,7 @@ def test_the_biased_estimate_is_not_negative(rng):
 
 def test_legacy_generators_are_refused_clearly(rng):
     x = rng.normal(size=(5, 2))
-    with pytest.raises(TypeError, match="able to spawn children|must be None"):
+    with pytest.raises(TypeError, match=r"able to spawn children|must be None"):
         mmd(x, x, rng=np.random.RandomState(0))  # noqa: TID251
 
 
