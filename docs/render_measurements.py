@@ -288,9 +288,9 @@ def power_fuse(measured: dict[str, Any]) -> str:
     rows = []
     for cell in measured["cells"]:
         shown = []
-        for test in ("default test", "MMD-FUSE"):
+        for test, title in (("default test", "the default test"), ("MMD-FUSE",) * 2):
             shown.append(rate(cell["rates"][test]["0.05"]))
-            shown.append(f"{cell['means'][f'seconds of {test}']:.2f}")
+            shown.append(f"{cell['means'][f'seconds of {title}']:.2f}")
         rows.append([cell["name"], str(cell["runs"]), *shown])
     head = ["scenario", "runs", "default", "seconds", "MMD-FUSE", "seconds"]
     return table(head, rows)

@@ -19,6 +19,7 @@ from fastmmd.nulls import (
     permute_bins,
     u_statistics,
 )
+from fastmmd.nulls.rules import normal_scores
 
 RULES = [
     SoftMaximum(),
@@ -63,12 +64,40 @@ def test_soft_maximum_in_the_open():
     rows = np.vstack((observed, null))
     z = (rows - rows.mean(0)) / rows.std(0)
     value = np.log(np.exp(2 * z).mean(1))
-    result = combine(observed, null)
+    result = combine(observed, null, rule=SoftMaximum(2.0, normal=False))
     assert result.statistic == pytest.approx(value[0])
     assert result.pvalue == (1 + np.sum(value[1:] >= value[0])) / 51
     np.testing.assert_allclose(result.scores, z[0])
     np.testing.assert_allclose(result.shares, np.exp(2 * z[0]) / np.exp(2 * z[0]).sum())
-    assert result.rule == SoftMaximum(2.0)
+    assert result.rule == SoftMaximum(2.0, normal=False)
+
+
+def test_scores_made_normal():
+    # Gamma variables of shape 2 and normal ones: after the transform both have the
+    # quantiles of a standard normal, to a few hundredths (Wilson and Hilferty).
+    rng = np.random.default_rng(1)
+    draws = np.column_stack((rng.gamma(2.0, size=200_000), rng.normal(size=200_000)))
+    z = (draws - draws.mean(0)) / draws.std(0)
+    made = normal_scores(z, z)
+    for level, normal in ((0.05, -1.645), (0.5, 0.0), (0.95, 1.645), (0.999, 3.09)):
+        np.testing.assert_allclose(np.quantile(made, level, axis=0), normal, atol=0.08)
+    # Never decreasing: the order of each kernel's values is kept.
+    ordered = np.take_along_axis(made, np.argsort(z, axis=0), axis=0)
+    assert (np.diff(ordered, axis=0) >= 0.0).all()
+
+
+def test_the_default_takes_skewness_out():
+    # A skewed kernel and a symmetric one at the same score: without the transform both
+    # count alike; with it the symmetric one, rarer at that score, counts more.
+    rng = np.random.default_rng(2)
+    null = np.column_stack((rng.gamma(0.5, size=4999), rng.normal(size=4999)))
+    null = (null - null.mean(0)) / null.std(0)
+    shares = combine(np.array([3.0, 3.0]), null).shares
+    assert shares[1] > 2.0 * shares[0]
+    plain = combine(
+        np.array([3.0, 3.0]), null, rule=SoftMaximum(3.0, normal=False)
+    ).shares
+    assert plain[0] == pytest.approx(0.5, abs=0.05)
 
 
 def test_fuse_takes_the_statistics_themselves():

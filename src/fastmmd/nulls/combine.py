@@ -9,7 +9,7 @@ import numpy as np
 
 from fastmmd.nulls._arrays import ROUNDING, FloatArray
 from fastmmd.nulls.pvalues import permutation_pvalue
-from fastmmd.nulls.rules import Rule, SoftMaximum
+from fastmmd.nulls.rules import Rule, SoftMaximum, normal_scores
 
 if TYPE_CHECKING:
     from fastmmd.nulls._arrays import BoolArray
@@ -68,7 +68,7 @@ def combine(
     null : ndarray of shape (n_resamples, n_kernels)
         Statistics of the relabelled data, the same relabelling in one row.
     rule : Rule, optional
-        How to combine; by default the soft maximum with temperature 2.
+        How to combine; by default the soft maximum of scores made normal.
     complete : bool, default=False
         Whether `null` holds every relabelling once, the observed one among them.
     standardise : bool, default=True
@@ -111,6 +111,8 @@ def combine(
     if not rule.standardised:
         # Kernels without spread add a constant here, so that none need be dropped.
         given, rounding = rows, 1.0
+    elif rule.normalised:
+        given = normal_scores(scores, scores[1:] if complete else scores)
     values = rule.values(given[1:] if complete else given)
     value = float(rule.values(given)[0]) if complete else float(values[0])
     pvalue = permutation_pvalue(
