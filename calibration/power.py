@@ -106,8 +106,7 @@ def rules(
     n = min(len(x), len(y))
     fuse = Fuse(_root_mean_squares(made.kernels, x, y), rate=float(np.sqrt(n * (n - 1))))
     for name, rule in (
-        ("soft maximum, 1", SoftMaximum(1.0)),
-        ("soft maximum, 4", SoftMaximum(4.0)),
+        ("soft maximum of plain scores", SoftMaximum(2.0, normal=False)),
         ("maximum", Maximum()),
         ("min-p", MinP()),
         ("sum", Sum()),

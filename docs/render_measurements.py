@@ -57,8 +57,7 @@ RATE_NAMES = {
 }
 RULE_NAMES = {
     "soft maximum": "soft maximum",
-    "soft maximum, 1": "temperature 1",
-    "soft maximum, 4": "temperature 4",
+    "soft maximum of plain scores": "… of plain scores",
     "maximum": "maximum",
     "min-p": "min-p",
     "sum": "sum",
