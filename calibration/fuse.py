@@ -1,9 +1,10 @@
-"""MMD-FUSE as published (Biggs, Schrab and Gretton 2023), in NumPy, for comparison.
+"""MMD-FUSE after Biggs, Schrab and Gretton (2023), in NumPy, for comparison.
 
 Laplace and Gaussian kernels, ten bandwidths each between half the 5 % and twice the 95 %
 quantile of the pooled distances; each statistic is divided by the root mean square of its
 kernel's values, and the soft maximum of all is compared with its values for relabelled
-rows. The factor in the exponent is that of the authors' program, ``n (n - 1)``.
+rows. The factor in the exponent is that of the authors' program, ``n (n - 1)``; the scale
+of the Laplace kernel is a guess.
 """
 
 from __future__ import annotations

@@ -35,6 +35,8 @@ _NAMED: dict[str, tuple[Callable[[float], Kernel], str]] = {
     "cauchy": (Cauchy, "euclidean"),
 }
 
+KERNEL_NAMES = tuple(_NAMED)
+
 
 def median_bandwidth(
     x: SampleLike,

@@ -156,3 +156,38 @@ def test_rows_too_far_for_a_sketch_leave_no_trace():
         sketch.update([[1e308, 1e308]] * 5)
     assert sketch.count == 0
     assert not sketch.sums.any()
+
+
+def test_power_knows_that_few_rows_have_no_small_pvalue(rng):
+    pilot = rng.normal(size=(50, 1))
+    assert fastmmd.power(pilot, pilot + 20.0, n_x=2, n_y=2, rng=0) == 0.0
+    n_x, n_y = fastmmd.sample_size(pilot, pilot + 20.0, rng=0)
+    # 8 rows in two fours have 70 relabellings, and swapping the samples is one of them.
+    assert (n_x, n_y) == (4, 4)
+    far = two_sample_test(pilot[:4], pilot[:4] + 20.0, kernel=fastmmd.Gaussian(5.0))
+    assert far.pvalue == pytest.approx(2 / 70)
+
+
+def test_missing_group_names_are_refused(rng):
+    x, y = rng.normal(size=(4, 2)), rng.normal(size=(5, 2))
+    for missing in (None, float("nan")):
+        groups = (["a", "b", "c", missing], list("defgh"))
+        with pytest.raises(ValueError, match="must name a group for every row"):
+            two_sample_test(x, y, groups=(np.array(groups[0], dtype=object), groups[1]))
+
+
+def test_the_interval_of_a_family_holds_for_all_kernels(rng):
+    x, y = rng.normal(size=(100, 2)), rng.normal(size=(100, 2)) + 0.5
+    family = two_sample_test(x, y, rng=0)
+    alone = two_sample_test(x, y, kernel=family.kernel, rng=0)
+    assert family.confidence_interval[0] < alone.confidence_interval[0]
+    assert family.confidence_interval[1] > alone.confidence_interval[1]
+
+
+def test_sketches_too_small_to_compare_say_so(rng):
+    large = fastmmd.Sketch(fastmmd.Gaussian(2.0), 2)
+    large.update(rng.normal(size=(3000, 2)))
+    small = large.like()
+    small.update(rng.normal(size=(2, 2)))
+    with pytest.raises(fastmmd.UndefinedEstimateError, match="at least 8 rows each"):
+        fastmmd.compare(large, small)

@@ -48,6 +48,7 @@ def check_groups(
                 f"`{name}`; got shape {part.shape}."
             )
             raise ValueError(msg)
+    _check_sortable(names)
     both = np.intersect1d(np.unique(names[0]), np.unique(names[1]))
     if both.size:
         msg = (
@@ -74,6 +75,14 @@ def check_groups(
         tuple(edges for _, edges, _ in parts),
         np.concatenate([movable for _, _, movable in parts]),
     )
+
+
+def _check_sortable(names: list[Any]) -> None:
+    for part in names:
+        missing = part != part  # noqa: PLR0124 - NaN is not equal to itself
+        if np.any(missing) or (part.dtype == object and any(n is None for n in part)):
+            msg = "`groups` must name a group for every row; got missing names."
+            raise ValueError(msg)
 
 
 def _merge_groups(
@@ -114,7 +123,7 @@ def clustered_result(
     best = int(np.argmax(combined.shares))
     kernel = kernels[best]
     error = jackknife_error(grams[best], counts, from_x)
-    half = -ndtri(0.5 * level) * error
+    half = -ndtri(0.5 * level / len(kernels)) * error
     mmd2 = float(observed[best])
     n_x = int(counts[from_x].sum())
     spread = sum(

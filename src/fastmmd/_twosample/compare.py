@@ -59,8 +59,8 @@ def compare(
     Returns
     -------
     TwoSampleResult
-        As `fastmmd.two_sample_test` returns; `null`, `level_is`, `used_x` and `used_y` say
-        which test ran and how many rows took part in it.
+        As `fastmmd.two_sample_test` returns; `null` and `level_is` say which test ran,
+        `used_x` and `used_y` which share of the rows took part in it.
 
     Notes
     -----

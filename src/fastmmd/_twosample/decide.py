@@ -74,7 +74,9 @@ def result_from_bins(
             bins.grams[best : best + 1], bins.counts, bins.from_x, bins.movable
         )
         merged = merge_bins(of_best, most=_BINS_FOR_INTERVAL)
-        ends = interval(merged, confidence=1.0 - level)
+        # The kernel was chosen by the data: an interval for all of them at once, by
+        # Bonferroni's rule, covers whichever it is.
+        ends = interval(merged, confidence=1.0 - level / len(kernels))
     at_zero = kernel.at_zero
     null_distribution = verdict.null_distribution
     if null_distribution is not None:
@@ -199,6 +201,13 @@ def sketch_verdict(
                 "but no groups of slots hold equal numbers of rows in both."
             )
             raise ValueError(msg)
+        if min(bins.n_x, bins.n_y) < _FEWEST_ROWS:
+            msg = (
+                f"sketches must have at least {_FEWEST_ROWS} rows each, or numbers of rows "
+                f"in their slots that can be matched, to be compared; got {bins.n_x} and "
+                f"{bins.n_y} rows. Add rows, or use fewer slots (`n_bins`)."
+            )
+            raise UndefinedEstimateError(msg)
         if bins.n_kernels > 1:
             return _multiplier_verdict(bins, n_resamples=n_resamples, rng=rng)
         verdict = analytic_verdict(bins, Pearson(), n_resamples=n_resamples, rng=rng)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from fastmmd.bandwidth import pooled_subsample, resolve_kernel
+from fastmmd._validation import check_choice
+from fastmmd.bandwidth import KERNEL_NAMES, pooled_subsample, resolve_kernel
 from fastmmd.families import SUBSAMPLE_ROWS, adaptive_family
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ def choose_kernels(
     if isinstance(kernel, str) and kernel == "adaptive":
         rows = pooled_subsample(x, y, SUBSAMPLE_ROWS, rng)
         return adaptive_family(rows, x.n_rows + y.n_rows)
+    if isinstance(kernel, str):
+        check_choice(kernel, ("adaptive", *KERNEL_NAMES), name="kernel", also="kernels")
     if isinstance(kernel, Iterable) and not isinstance(kernel, str):
         kernels = tuple(resolve_kernel(k, x, y, rng=rng) for k in kernel)
         if not kernels:

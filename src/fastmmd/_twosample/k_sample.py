@@ -151,7 +151,10 @@ def k_sample_test(
     0.001
     """
     if len(samples) < 2:
-        msg = f"`samples` must be at least 2; got {len(samples)}."
+        msg = (
+            f"`samples` must be at least 2; got {len(samples)}. Unpack a list of samples: "
+            "`k_sample_test(*samples)`."
+        )
         raise TypeError(msg)
     rows = tuple(
         check_rows(sample, name=f"samples[{i}]") for i, sample in enumerate(samples)

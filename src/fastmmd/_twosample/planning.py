@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from fastmmd._errors import UndefinedEstimateError
@@ -54,7 +55,13 @@ def power(
     Returns
     -------
     float
-        A value between 0 and 1. As uncertain as the pilot is small.
+        A value between 0 and 1; 0 where no relabelling could give so small a p-value.
+
+    Notes
+    -----
+    The pilot's difference is taken for the true one, chance included: two pilots of the
+    same distribution also differ a little, and enough rows "find" that. Make sure by
+    `fastmmd.two_sample_test` that the pilot's difference is real.
 
     Examples
     --------
@@ -65,12 +72,12 @@ def power(
     True
     """
     pilot = _pilot(x, y, kernel, rng)
-    return power_of(
-        pilot,
-        n_x=check_count(n_x, name="n_x", minimum=2),
-        n_y=check_count(n_y, name="n_y", minimum=2),
-        level=check_between(level, 0.0, 1.0, name="level"),
-    )
+    n_x = check_count(n_x, name="n_x", minimum=2)
+    n_y = check_count(n_y, name="n_y", minimum=2)
+    level = check_between(level, 0.0, 1.0, name="level")
+    if _smallest_pvalue(n_x, n_y) > level:
+        return 0.0
+    return power_of(pilot, n_x=n_x, n_y=n_y, level=level)
 
 
 def sample_size(
@@ -106,6 +113,10 @@ def sample_size(
     n_x, n_y : int
         Rows of each sample.
 
+    Notes
+    -----
+    See `fastmmd.power`: a pilot whose difference is chance gives a number all the same.
+
     Examples
     --------
     >>> import numpy as np, fastmmd
@@ -121,9 +132,21 @@ def sample_size(
     if pilot.mmd2 <= 0.0:
         msg = "`x` and `y` must differ in the pilot; their estimated squared MMD is not positive."
         raise ValueError(msg)
-    return size_for(
-        pilot, target=power, ratio=check_positive(ratio, name="ratio"), level=level
-    )
+    ratio = check_positive(ratio, name="ratio")
+    n_x, n_y = size_for(pilot, target=power, ratio=ratio, level=level)
+    while _smallest_pvalue(n_x, n_y) > level:
+        n_x += 1
+        n_y = max(2, math.ceil(ratio * n_x))
+    return n_x, n_y
+
+
+def _smallest_pvalue(n_x: int, n_y: int) -> float:
+    """Return the smallest p-value that relabelling so many rows can give.
+
+    With equal sizes the samples can also be swapped, which gives the same statistic.
+    """
+    log_ways = math.lgamma(n_x + n_y + 1) - math.lgamma(n_x + 1) - math.lgamma(n_y + 1)
+    return (2.0 if n_x == n_y else 1.0) * math.exp(-log_ways)
 
 
 def _pilot(

@@ -25,7 +25,8 @@ class TwoSampleResult:
     statistic : float
         Unbiased estimate of the squared MMD for `kernel`; may be negative.
     confidence_interval : tuple of float or None
-        Interval for the squared MMD at confidence ``1 - level``, asymptotic.
+        Interval for the squared MMD at confidence ``1 - level``, asymptotic. With a
+        family it holds for all its kernels at once, as the data chose `kernel`.
     effect_size : float
         Share of the spread that the difference explains, as a correlation between 0 and
         1; it does not grow with the number of rows. With the median bandwidth a normal

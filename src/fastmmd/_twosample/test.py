@@ -208,8 +208,8 @@ def choose_method(
         return Exact() if quick and has_values(kernels) else Fourier()
     if not isinstance(method, (Exact, Fourier, Fastfood)):
         msg = (
-            "`method` must be exact, fourier, fastfood, linear or block for a test; got "
-            f"{method!r}."
+            "`method` must be exact, fourier or fastfood for a test, or for two samples "
+            f"linear or block; got {method!r}."
         )
         raise ValueError(msg)  # noqa: TRY004 - a method, but not one for tests
     if isinstance(method, Exact):
