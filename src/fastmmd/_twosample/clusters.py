@@ -7,16 +7,19 @@ group, which tell about the group and not about the samples.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastmmd._twosample.decide import leading_kernel
 from fastmmd._twosample.grams import BinnedSamples
 from fastmmd._twosample.layout import MAX_BINS
 from fastmmd._twosample.result import TwoSampleResult
 from fastmmd.nulls._special import ndtri
 from fastmmd.nulls.combine import combine
 from fastmmd.nulls.groups import group_statistics, jackknife_error, permute_groups
+from fastmmd.nulls.pvalues import permutation_pvalue
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -120,18 +123,16 @@ def clustered_result(
         grams, counts, from_x, binned.movable, n_resamples=n_resamples, rng=rng
     )
     combined = combine(observed, null)
-    best = int(np.argmax(combined.shares))
+    effects = np.array(
+        [_effect(g, m, counts, from_x) for g, m in zip(grams, observed, strict=True)]
+    )
+    own = [permutation_pvalue(o, n) for o, n in zip(observed, null.T, strict=True)]
+    best = leading_kernel(np.array(own), effects)
     kernel = kernels[best]
     error = jackknife_error(grams[best], counts, from_x)
     half = -ndtri(0.5 * level / len(kernels)) * error
     mmd2 = float(observed[best])
     n_x = int(counts[from_x].sum())
-    spread = sum(
-        1.0
-        - float(grams[best][np.ix_(part, part)].sum()) / float(counts[part].sum()) ** 2
-        for part in (from_x, ~from_x)
-    )
-    share = max(mmd2, 0.0)
     return TwoSampleResult(
         pvalue=combined.pvalue,
         statistic=kernel.at_zero * mmd2,
@@ -142,9 +143,7 @@ def clustered_result(
         )
         if np.isfinite(half)
         else None,
-        effect_size=float(np.sqrt(share / (share + 2.0 * spread)))
-        if share > 0.0
-        else 0.0,
+        effect_size=float(effects[best]),
         kernel=kernel,
         kernels=kernels,
         shares=tuple(float(share) for share in combined.shares),
@@ -160,3 +159,19 @@ def clustered_result(
         level=level,
         null_distribution=null * [k.at_zero for k in kernels],
     )
+
+
+def _effect(
+    gram: FloatArray,
+    mmd2: float,
+    counts: npt.NDArray[np.int64],
+    from_x: npt.NDArray[np.bool_],
+) -> float:
+    """Return the kernel correlation ratio, with the spread of rows within each sample."""
+    if mmd2 <= 0.0:
+        return 0.0
+    spread = sum(
+        1.0 - float(gram[np.ix_(part, part)].sum()) / float(counts[part].sum()) ** 2
+        for part in (from_x, ~from_x)
+    )
+    return math.sqrt(mmd2 / (mmd2 + 2.0 * spread))

@@ -45,6 +45,7 @@ class Verdict:
     null: str
     level_is: Literal["exact", "asymptotic"]
     shares: FloatArray
+    leading: int
     n_resamples: int = 0
     n_bins: int
     used_x: float = 1.0
@@ -64,7 +65,7 @@ def result_from_bins(
     margin: float | None = None,
 ) -> TwoSampleResult:
     """Put together what is known of the samples and the verdict."""
-    best = int(np.argmax(verdict.shares))
+    best = verdict.leading
     kernel = kernels[best]
     enough = min(np.bincount(bins.from_x, minlength=2)) >= _FEWEST_BINS_FOR_INTERVAL
     ends = None
@@ -131,6 +132,7 @@ def permutation_verdict(
         null="permutation",
         level_is="exact",
         shares=combined.shares,
+        leading=leading_kernel(null.pvalues(observed), effect_sizes(bins)),
         n_resamples=len(null.statistics),
         n_bins=int(np.count_nonzero(movable)),
         used_x=float(bins.counts[movable & bins.from_x].sum() / bins.n_x),
@@ -177,6 +179,7 @@ def analytic_verdict(
         null=null.name,
         level_is="asymptotic",
         shares=np.eye(bins.n_kernels)[best],
+        leading=best,
         n_resamples=n_draws,
         n_bins=bins.n_bins,
     )
@@ -229,6 +232,9 @@ def _multiplier_verdict(
         null="multiplier",
         level_is="asymptotic",
         shares=combined.shares,
+        leading=leading_kernel(
+            np.mean(null.statistics >= null.observed, axis=0), effect_sizes(bins)
+        ),
         n_resamples=n_resamples,
         n_bins=bins.n_bins,
         tail_pvalue=_tail(bins, smallest) if at_limit else None,
@@ -258,8 +264,24 @@ def margin_verdict(bins: BinGram, margin: float, /) -> Verdict:
         null="pearson",
         level_is="asymptotic",
         shares=np.ones(1),
+        leading=0,
         n_bins=bins.n_bins,
     )
+
+
+def leading_kernel(pvalues: FloatArray, effects: FloatArray, /) -> int:
+    """Return the kernel to report: of the smallest own p-value, the largest effect.
+
+    Where samples differ clearly all kernels have the smallest p-value there is, and the one
+    that explains most is the one to read.
+    """
+    smallest = pvalues <= pvalues.min() * (1.0 + 1e-9)
+    return int(np.argmax(np.where(smallest, effects, -1.0)))
+
+
+def effect_sizes(bins: BinGram, /) -> FloatArray:
+    """Return the effect size of every kernel."""
+    return np.array([effect_size(bins, kernel=j) for j in range(bins.n_kernels)])
 
 
 def _tail(bins: BinGram, largest: float) -> float:

@@ -32,7 +32,8 @@ class TwoSampleResult:
         1; it does not grow with the number of rows. With the median bandwidth a normal
         column shifted by 0.2, 0.5 and 0.8 standard deviations has 0.07, 0.16 and 0.25.
     kernel : Kernel
-        The kernel used; of a family the one that contributed most.
+        The kernel used; of a family the one to read: of those with the smallest p-value
+        of their own, the one with the largest effect.
     kernels : tuple of Kernel
         All kernels of the family.
     shares : tuple of float
