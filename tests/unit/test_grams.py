@@ -116,7 +116,7 @@ def test_feature_sums_are_those_over_pairs_with_the_same_draw(
     binned = bin_rows(x, y, rng)
     numbers = [8 + 4 * k for k in range(len(family))]
     got = feature_grams(binned, family, numbers, sampling=sampling, seed=77)
-    drawn = draw_family(family, numbers, 5, sampling=sampling, seed=77)
+    drawn = draw_family(family, numbers, 5, sampling=sampling, n_groups=1, seed=77)
     pairs = np.outer(binned.counts, binned.counts)
     seen = 0
     for bundle in drawn.bundles:

@@ -122,8 +122,14 @@ def feature_grams(
     seed: int,
 ) -> FloatArray:
     """Return kernel sums between bins from random frequencies: one pass over the rows."""
+    # One group: a test needs no standard error over frequencies.
     family = draw_family(
-        kernels, n_frequencies, binned.samples[0].n_columns, sampling=sampling, seed=seed
+        kernels,
+        n_frequencies,
+        binned.samples[0].n_columns,
+        sampling=sampling,
+        n_groups=1,
+        seed=seed,
     )
     return family_grams(binned, family)
 

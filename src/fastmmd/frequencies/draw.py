@@ -38,6 +38,7 @@ def draw_frequencies(
     /,
     *,
     sampling: str = "auto",
+    n_groups: int | None = None,
     rng: RNGLike = None,
 ) -> DenseFrequencies:
     """Draw frequencies of `kernel`.
@@ -53,6 +54,8 @@ def draw_frequencies(
         `n_columns` frequencies, stratified lengths from the kernel's radial law; radial
         kernels only. ``"sobol"``: scrambled Sobol points through the inverse distribution
         function. ``"auto"``: the one that errs least for the kernel and `n_columns`.
+    n_groups : int, optional
+        Independent parts of the draw, which a standard error needs; one part errs less.
     rng : int or numpy.random.Generator, optional
         Source of the draw.
 
@@ -66,11 +69,12 @@ def draw_frequencies(
     check_choice(sampling, SAMPLINGS, name="sampling")
     if sampling == "auto":
         sampling = choose_sampling(kernel, n_columns)
+    n_groups = GROUPS if n_groups is None else check_count(n_groups, name="n_groups")
     generator = as_generator(rng)
     if sampling == "orthogonal":
-        return _orthogonal(kernel, n_frequencies, n_columns, generator)
+        return _orthogonal(kernel, (n_frequencies, n_columns), n_groups, generator)
     if sampling == "sobol":
-        return _sobol(kernel, n_frequencies, n_columns, generator)
+        return _sobol(kernel, (n_frequencies, n_columns), n_groups, generator)
     drawn = kernel.sample_frequencies(n_frequencies, n_columns=n_columns, rng=generator)
     return DenseFrequencies(drawn, np.ones(n_frequencies, dtype=np.intp))
 
@@ -84,8 +88,9 @@ def choose_sampling(kernel: Kernel, n_columns: int, /) -> str:
 
 
 def _orthogonal(
-    kernel: Kernel, n_frequencies: int, n_columns: int, rng: np.random.Generator
+    kernel: Kernel, shape: tuple[int, int], n_groups: int, rng: np.random.Generator
 ) -> DenseFrequencies:
+    n_frequencies, n_columns = shape
     if not kernel.is_radial:
         msg = (
             f'`sampling` must be "iid" or "sobol" for a kernel that is not radial; got '
@@ -93,7 +98,7 @@ def _orthogonal(
         )
         raise UnsupportedKernelError(msg)
     # As many groups as give a standard error, but each with a whole block if possible.
-    sizes = group_sizes(n_frequencies, min(GROUPS, n_frequencies // n_columns))
+    sizes = group_sizes(n_frequencies, min(n_groups, n_frequencies // n_columns))
     groups = []
     for size in sizes:
         directions = _orthonormal_blocks(int(size), n_columns, rng)
@@ -120,13 +125,14 @@ def _orthonormal_blocks(
 
 
 def _sobol(
-    kernel: Kernel, n_frequencies: int, n_columns: int, rng: np.random.Generator
+    kernel: Kernel, shape: tuple[int, int], n_groups: int, rng: np.random.Generator
 ) -> DenseFrequencies:
+    n_frequencies, n_columns = shape
     # scipy.stats takes most of a second to import: only here, and only when asked for.
     from scipy.stats import qmc
 
     width = kernel.uniforms_per_frequency(n_columns)
-    sizes = group_sizes(n_frequencies, min(GROUPS, n_frequencies))
+    sizes = group_sizes(n_frequencies, min(n_groups, n_frequencies))
     groups = []
     for size in sizes:
         points = qmc.Sobol(width, scramble=True, bits=53, rng=rng)

@@ -90,6 +90,12 @@ class FrequencyFamily:
         """Add the features of rows, sorted by bin, to the sums of their bins."""
         values = self.features(rows, center)
         starts = np.flatnonzero(np.diff(bins, prepend=bins[0] - 1))
+        lengths = np.diff(starts, append=len(bins))
+        if lengths.max() == lengths.min():
+            # Bins of equal size, the usual case of arrays: one sum for all of them.
+            grouped = values.reshape(len(starts), lengths[0], -1)
+            sums[bins[starts]] += grouped.sum(axis=1, dtype=np.float64)
+            return
         for start, stop in itertools.pairwise([*starts, len(bins)]):
             sums[bins[start]] += values[start:stop].sum(axis=0, dtype=np.float64)
 
@@ -132,6 +138,7 @@ def draw_family(
     /,
     *,
     sampling: str = "auto",
+    n_groups: int | None = None,
     seed: int,
 ) -> FrequencyFamily:
     """Draw the frequencies of several kernels.
@@ -147,6 +154,8 @@ def draw_family(
         Columns of the data.
     sampling : {"auto", "iid", "orthogonal", "sobol", "fastfood"}, default="auto"
         How to draw.
+    n_groups : int, optional
+        Independent parts of the draw.
     seed : int
         The draw depends on this number, `n_columns`, and the kernels' shapes in the order
         they first appear with the most frequencies of each; not on any data.
@@ -169,7 +178,9 @@ def draw_family(
         base = (
             draw_fastfood(kernel, n_needed, n_columns, rng=rng)
             if sampling == "fastfood"
-            else draw_frequencies(kernel, n_needed, n_columns, sampling=sampling, rng=rng)
+            else draw_frequencies(
+                kernel, n_needed, n_columns, sampling=sampling, n_groups=n_groups, rng=rng
+            )
         )
         bundles.append(Bundle(base, tuple(members)))
     return FrequencyFamily(

@@ -168,12 +168,10 @@ def merge_bins(bins: BinGram, /, *, most: int) -> BinGram:
 
 def sample_sums(bins: BinGram, /) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return each kernel summed over pairs within x, within y and between them."""
-    x, y = bins.from_x, ~bins.from_x
-    rows_x = bins.grams[:, x]
-    within_x = rows_x[:, :, x].sum(axis=(1, 2))
-    between = rows_x[:, :, y].sum(axis=(1, 2))
-    within_y = bins.grams[:, y][:, :, y].sum(axis=(1, 2))
-    return within_x, within_y, between
+    x = bins.from_x.astype(np.float64)
+    y = 1.0 - x
+    with_x, with_y = bins.grams @ x, bins.grams @ y
+    return with_x @ x, with_y @ y, with_x @ y
 
 
 def u_statistics(bins: BinGram, /) -> FloatArray:

@@ -14,7 +14,7 @@ from fastmmd.nulls.pvalues import permutation_pvalue
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fastmmd.nulls._arrays import FloatArray, IntArray
+    from fastmmd.nulls._arrays import BoolArray, FloatArray
     from fastmmd.nulls.bins import BinGram
 
 # Labels and their product with one Gram matrix, for the relabellings of one batch.
@@ -117,8 +117,12 @@ def permute_bins(
     fixed = np.where(bins.movable, 0.0, bins.from_x)
     parts = []
     for choice in chosen:
-        labels = np.tile(fixed, (len(choice), 1))
-        np.put_along_axis(labels, movable[choice], 1.0, axis=1)
+        if movable.size == bins.n_bins:
+            parts.append(statistics(choice.astype(np.float64)))
+            continue
+        labels = np.empty((len(choice), bins.n_bins))
+        labels[:] = fixed
+        labels[:, movable] = choice
         parts.append(statistics(labels))
     return PermutationNull(np.concatenate(parts), complete)
 
@@ -129,18 +133,25 @@ def _random_choices(
     n_resamples: int,
     batch_size: int,
     rng: np.random.Generator,
-) -> Iterator[IntArray]:
+) -> Iterator[BoolArray]:
     # Each relabelling uses up exactly `n_movable` uniform keys, in order. Relabelling i
     # therefore follows from the seed and i, whatever the batch.
     for start in range(0, n_resamples, batch_size):
         keys = rng.random((min(batch_size, n_resamples - start), n_movable))
-        yield np.argpartition(keys, n_moved - 1, axis=1)[:, :n_moved]
+        if n_moved == 0:
+            yield np.zeros(keys.shape, dtype=np.bool_)
+        else:
+            last = np.partition(keys, n_moved - 1, axis=1)[:, n_moved - 1, None]
+            yield keys <= last
 
 
-def _all_choices(n_movable: int, n_moved: int, batch_size: int) -> Iterator[IntArray]:
+def _all_choices(n_movable: int, n_moved: int, batch_size: int) -> Iterator[BoolArray]:
     subsets = itertools.combinations(range(n_movable), n_moved)
     while batch := list(itertools.islice(subsets, batch_size)):
-        yield np.array(batch, dtype=np.int64).reshape(len(batch), n_moved)
+        chosen = np.array(batch, dtype=np.int64).reshape(len(batch), n_moved)
+        members = np.zeros((len(batch), n_movable), dtype=np.bool_)
+        np.put_along_axis(members, chosen, values=True, axis=1)
+        yield members
 
 
 @final
