@@ -185,6 +185,39 @@ def plan_rates(rates: dict[str, Any]) -> str:
     return table(["each", "nanoseconds"], rows)
 
 
+def test_cost(measured: dict[str, Any]) -> str:
+    """Return what the whole test costs, and the null beside the pass."""
+    small = measured["small"]
+    rows = [
+        [
+            "relabelling rows, one product for all (NumPy)",
+            milliseconds(small["gram_seconds"]),
+        ],
+        [
+            "relabelling rows, one product each (NumPy)",
+            milliseconds(small["one_by_one_seconds"]),
+        ],
+        ["two_sample_test, Fourier(256)", milliseconds(small["fourier_256_seconds"])],
+        ["two_sample_test, adaptive", milliseconds(small["adaptive_seconds"])],
+    ]
+    first = table(["1000 + 1000 rows, 1000 relabellings", "milliseconds"], rows)
+    rows = [
+        [
+            f"{row['rows']:,}",
+            milliseconds(row["pass_seconds"]),
+            milliseconds(row["null_seconds"]),
+        ]
+        for row in measured["large"]
+    ]
+    second = table(["rows, 10 columns, adaptive", "pass, ms", "null, ms"], rows)
+    return f"{first}\n\n{second}"
+
+
+def milliseconds(seconds: float) -> str:
+    """Return a time to two digits."""
+    return plain(f"{1000 * seconds:.2g}")
+
+
 def plan_check(measured: dict[str, Any]) -> str:
     """Return predicted and measured times in milliseconds."""
     rows = []
@@ -357,6 +390,7 @@ def render() -> dict[str, str]:
     """Return the text of every generated file, by name."""
     sampling = json.loads((RESULTS / "sampling_error.json").read_text(encoding="utf-8"))
     check = json.loads((RESULTS / "plan_check.json").read_text(encoding="utf-8"))
+    cost = json.loads((RESULTS / "two_sample_cost.json").read_text(encoding="utf-8"))
     rates = json.loads(RATES.read_text(encoding="utf-8"))
     calibrated = {
         path.stem: json.loads(path.read_text(encoding="utf-8"))
@@ -374,6 +408,7 @@ def render() -> dict[str, str]:
         "plan_rates.md": plan_rates(rates),
         "plan_check.md": plan_check(check),
         "plan_conditions.md": conditions(check),
+        "test_cost.md": test_cost(cost),
         "calibration_level_exact.md": level_exact(calibrated["level_exact"]),
         "calibration_level_asymptotic.md": level_asymptotic(
             calibrated["level_asymptotic"]
