@@ -114,7 +114,7 @@ def draw_fastfood(
     padded = padded_columns(n_columns)
     n_blocks = -(-n_frequencies // padded)
     shape = (n_blocks, padded)
-    signs = generator.choice([-1.0, 1.0], size=shape)
+    signs = np.where(generator.random(shape) < 0.5, -1.0, 1.0)
     order = np.argsort(generator.random(shape), axis=1)
     normals = generator.standard_normal(shape)
     # Lengths are stratified within groups, which stay independent of each other.

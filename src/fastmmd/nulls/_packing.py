@@ -33,7 +33,8 @@ def pack(counts: IntArray, target: int, /) -> tuple[IntArray, float]:
         failures = 0
         groups[group] = n_groups
         n_groups += 1
-    return groups, float(counts[groups >= 0].sum() / max(counts.sum(), 1))
+    total = max(int(counts.sum()), 1)
+    return groups, int(counts[groups >= 0].sum()) / total
 
 
 @final
