@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from fastmmd.nulls.permutation import PermutationNull
+from fastmmd.nulls.permutation import PermutationNull, movable_bins
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -148,17 +148,7 @@ def permute_labels(
     >>> null.pvalues(k_sample_statistics(bins))
     array([0.01])
     """
-    if n_resamples < 1:
-        msg = f"`n_resamples` must be at least 1; got {n_resamples}."
-        raise ValueError(msg)
-    movable = np.flatnonzero(bins.movable)
-    sizes = np.unique(bins.counts[movable])
-    if sizes.size > 1:
-        msg = (
-            "movable bins must hold the same number of rows; "
-            f"got bins of {sizes[0]} to {sizes[-1]} rows."
-        )
-        raise ValueError(msg)
+    movable = movable_bins(bins.counts, bins.movable, n_resamples)
     batch_size = max(1, _BATCH_BYTES // (24 * bins.counts.size))
     parts = []
     for start in range(0, n_resamples, batch_size):

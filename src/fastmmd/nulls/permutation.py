@@ -14,7 +14,7 @@ from fastmmd.nulls.pvalues import permutation_pvalue
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fastmmd.nulls._arrays import BoolArray, FloatArray
+    from fastmmd.nulls._arrays import BoolArray, FloatArray, IntArray
     from fastmmd.nulls.bins import BinGram
 
 # Labels and their product with one Gram matrix, for the relabellings of one batch.
@@ -93,17 +93,7 @@ def permute_bins(
     >>> null.pvalues(u_statistics(bins))
     array([0.1])
     """
-    if n_resamples < 1:
-        msg = f"`n_resamples` must be at least 1; got {n_resamples}."
-        raise ValueError(msg)
-    movable = np.flatnonzero(bins.movable)
-    sizes = np.unique(bins.counts[movable])
-    if sizes.size > 1:
-        msg = (
-            "movable bins must hold the same number of rows; "
-            f"got bins of {sizes[0]} to {sizes[-1]} rows."
-        )
-        raise ValueError(msg)
+    movable = movable_bins(bins.counts, bins.movable, n_resamples)
     n_moved = int(np.count_nonzero(bins.from_x[movable]))
     complete = math.comb(movable.size, n_moved) <= n_resamples
     if batch_size is None:
@@ -125,6 +115,22 @@ def permute_bins(
         labels[:, movable] = choice
         parts.append(statistics(labels))
     return PermutationNull(np.concatenate(parts), complete)
+
+
+def movable_bins(counts: IntArray, movable: BoolArray, n_resamples: int, /) -> IntArray:
+    """Return which bins may be relabelled, or say why so many relabellings cannot be."""
+    if n_resamples < 1:
+        msg = f"`n_resamples` must be at least 1; got {n_resamples}."
+        raise ValueError(msg)
+    places = np.flatnonzero(movable)
+    sizes = np.unique(counts[places])
+    if sizes.size > 1:
+        msg = (
+            "movable bins must hold the same number of rows; "
+            f"got bins of {sizes[0]} to {sizes[-1]} rows."
+        )
+        raise ValueError(msg)
+    return places
 
 
 def _random_choices(
