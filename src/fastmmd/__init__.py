@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     )
     from fastmmd._mmd import mmd
     from fastmmd._plan import Plan, plan
+    from fastmmd._threads import threads
     from fastmmd._twosample import (
         KSampleResult,
         TwoSampleResult,
@@ -98,6 +99,7 @@ __all__ = [
     "plan",
     "power",
     "sample_size",
+    "threads",
     "two_sample_test",
 ]
 
@@ -142,6 +144,7 @@ _HOME = {
     "plan": "fastmmd._plan",
     "power": "fastmmd._twosample",
     "sample_size": "fastmmd._twosample",
+    "threads": "fastmmd._threads",
     "two_sample_test": "fastmmd._twosample",
 }
 """Where each public name lives. Modules are loaded when a name is first used, so that

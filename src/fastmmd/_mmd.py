@@ -9,6 +9,7 @@ from fastmmd._errors import UndefinedEstimateError
 from fastmmd._plan import plan_for_rows, resolve_method
 from fastmmd._random import spawn
 from fastmmd._rows import check_samples
+from fastmmd._threads import threads
 from fastmmd._validation import check_choice
 from fastmmd.bandwidth import resolve_kernel
 from fastmmd.estimators import Method, MMDEstimate
@@ -27,6 +28,7 @@ def mmd(
     method: Method | str = "auto",
     estimator: Estimator = "unbiased",
     rng: RNGLike = None,
+    n_threads: int | None = None,
 ) -> MMDEstimate:
     r"""Estimate the maximum mean discrepancy between two samples.
 
@@ -52,6 +54,8 @@ def mmd(
         never negative and too large by about ``2 K(0) / n``.
     rng : int or numpy.random.Generator, optional
         Source of all randomness: pass an integer for repeatable results.
+    n_threads : int, optional
+        At most so many threads; see `fastmmd.threads`. The result does not depend on it.
 
     Returns
     -------
@@ -90,9 +94,10 @@ def mmd(
     kernel = resolve_kernel(kernel, rows_x, rows_y, rng=for_bandwidth)
     if resolved is None:
         resolved = plan_for_rows(rows_x, rows_y, kernel, estimator).method
-    outcome = resolved.estimate(
-        rows_x, rows_y, kernel=kernel, estimator=estimator, rng=for_method
-    )
+    with threads(n_threads):
+        outcome = resolved.estimate(
+            rows_x, rows_y, kernel=kernel, estimator=estimator, rng=for_method
+        )
     if not math.isfinite(outcome.mmd2):
         msg = (
             "the estimate must be finite; it overflowed. The data or the kernel's "

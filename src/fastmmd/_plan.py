@@ -14,7 +14,7 @@ from fastmmd.bandwidth import named_kernel
 from fastmmd.estimators import Block, Exact, Fastfood, Fourier, Grid, Linear, Method
 from fastmmd.estimators.grid import MAX_COLUMNS, column_bounds, grid_size
 from fastmmd.frequencies.fastfood import padded_columns
-from fastmmd.kernels import Kernel
+from fastmmd.kernels import Gaussian, Kernel
 
 if TYPE_CHECKING:
     from fastmmd._rows import Rows
@@ -22,10 +22,12 @@ if TYPE_CHECKING:
 _EXACT_SECONDS = 0.5
 """Up to this time the exact value is worth its cost: nothing is random in it."""
 
-_FASTFOOD_ADVANTAGE = 10.0
+_FASTFOOD_ADVANTAGE = 16.0
+_FASTFOOD_ADVANTAGE_HEAVY = 3.0
 """Fastfood must be this much faster than Fourier: with the same number of frequencies its
 error is about four times that of orthogonal ones for the Gaussian kernel, and 1.1 to 1.7
-times for others (documentation, Choosing frequencies)."""
+times for heavy-tailed laws (documentation, Choosing frequencies). Errors fall with the root
+of the number, so the time for the same error grows with the square of that factor."""
 
 _TYPICAL_EXTENT = 20.0
 """Extent of the data in bandwidths, where it is not known."""
@@ -184,7 +186,7 @@ def resolve_method(method: Method | str, /) -> Method | None:
 
 def _decide(problem: Problem) -> Plan:
     options = _options(problem)
-    chosen, reason = _choose(options, problem.n_columns)
+    chosen, reason = _choose(options, problem)
     rest = sorted(
         (option for name, option in options.items() if name != chosen),
         key=lambda option: option.seconds,
@@ -199,7 +201,8 @@ def _decide(problem: Problem) -> Plan:
     )
 
 
-def _choose(options: dict[str, Option], n_columns: int) -> tuple[str, str]:
+def _choose(options: dict[str, Option], problem: Problem) -> tuple[str, str]:
+    n_columns = problem.n_columns
     exact = options.get("exact")
     if exact is not None and exact.seconds <= _EXACT_SECONDS:
         return "exact", (
@@ -213,7 +216,9 @@ def _choose(options: dict[str, Option], n_columns: int) -> tuple[str, str]:
             f"gives the exact value in linear time{slow}."
         )
     fourier, fastfood = options["fourier"], options.get("fastfood")
-    if fastfood and fastfood.seconds * _FASTFOOD_ADVANTAGE < fourier.seconds:
+    gaussian = isinstance(problem.kernel, Gaussian)
+    advantage = _FASTFOOD_ADVANTAGE if gaussian else _FASTFOOD_ADVANTAGE_HEAVY
+    if fastfood and fastfood.seconds * advantage < fourier.seconds:
         return "fastfood", (
             f"With {n_columns} columns fast transforms are "
             f"{fourier.seconds / fastfood.seconds:.1f} times faster than a matrix of "

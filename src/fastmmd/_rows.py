@@ -44,9 +44,18 @@ class Rows:
         return self.n_rows
 
     @property
+    def raw(self) -> Any:
+        """The data as they came, an array or a CSR matrix; not to be written to."""
+        return self._values
+
+    @property
     def n_nonzero(self) -> int:
         """Stored numbers: all of them if the sample is dense."""
         return int(self._values.nnz if self.is_sparse else self._values.size)
+
+    def part(self, start: int, stop: int, /) -> Rows:
+        """Return rows `start` to `stop` as a sample of their own, without a copy."""
+        return Rows(self._values[start:stop])
 
     def block(self, start: int, stop: int, /) -> FloatArray | scipy.sparse.csr_array:
         """Return rows `start` to `stop` as float64, sparse if the sample is."""
@@ -179,6 +188,11 @@ def _check_finite(values: Any, *, name: str) -> None:
         )
     else:
         step = max(1, _CHECK_ELEMENTS // values.shape[1])
+        if all(
+            _finite(values[start : start + step]).all()
+            for start in range(0, values.shape[0], step)
+        ):
+            return
         bad_rows = np.concatenate(
             [
                 start + np.flatnonzero(~_finite(values[start : start + step]).all(axis=1))

@@ -190,7 +190,7 @@ def _pair_distances(rows: FloatArray, metric: str) -> FloatArray:
     rule = "squared" if metric == "euclidean" else "absolute"
     unit = typical_size(rows)
     sums = column_sums(rows / unit, rows / unit, rule, 1.0)
-    above = sums[np.triu_indices(len(rows), k=1)]
+    above = sums[np.tri(len(rows), k=-1, dtype=np.bool_)]
     return np.asarray(np.sqrt(above) if rule == "squared" else above) * unit
 
 

@@ -1,8 +1,9 @@
-"""Distances between blocks of rows, accurate where the kernel is large."""
+"""Terms of kernels, and distances between blocks of rows, accurate where it matters."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, final
 
 import numpy as np
 
@@ -10,6 +11,54 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from fastmmd._typing import FloatArray
+
+Rule = Literal["squared", "absolute", "log1p_squared", "difference"]
+"""How one column's difference ``t`` (in bandwidths) enters the sum over columns: t^2, |t|
+or log(1 + t^2). With "difference" there is no sum: the profile gets the differences."""
+
+Formula = Literal[
+    "gaussian",
+    "exponential",
+    "matern_1",
+    "matern_3",
+    "matern_5",
+    "rational_quadratic",
+    "reciprocal",
+]
+"""Profiles that have a compiled form; they are defined in native/.../tasks.hpp."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PairForm:
+    """One term of a kernel: ``weight * profile(sum_j rule(scale * difference_j))``.
+
+    Every kernel is a sum of such terms, so backends need to know a few rules and a
+    function of one number, and nothing about kernels.
+
+    Parameters
+    ----------
+    rule : {"squared", "absolute", "log1p_squared", "difference"}
+        How a column's scaled difference enters the sum over columns.
+    scale : float
+        One over the bandwidth.
+    profile : callable
+        Maps the sum to the kernel's value, elementwise; may overwrite its argument.
+    weight : float, default=1.0
+        Factor of this term.
+    formula : str, optional
+        Name of the profile's compiled form, if it has one.
+    parameter : float, default=0.0
+        The formula's parameter, if it has one.
+    """
+
+    rule: Rule
+    scale: float
+    profile: Callable[[FloatArray], FloatArray]
+    weight: float = 1.0
+    formula: Formula | None = None
+    parameter: float = 0.0
+
 
 DIRECT_COLUMNS = 8
 """Up to this many columns squared distances come from differences, column by column.
@@ -28,16 +77,9 @@ What is left of the product's error, about 1e-16 (|x|^2 + |y|^2), is then at mos
 the distance."""
 
 
-def pair_values(
-    x: Any,
-    y: Any,
-    /,
-    *,
-    rule: str,
-    scale: float,
-    profile: Callable[[FloatArray], FloatArray],
-) -> FloatArray:
+def pair_values(x: Any, y: Any, /, *, form: PairForm) -> FloatArray:
     """Return ``profile(distance(x[i], y[k]))`` for all pairs of rows of two blocks."""
+    rule, scale, profile = form.rule, form.scale, form.profile
     if rule == "squared" and not (isinstance(x, np.ndarray) or isinstance(y, np.ndarray)):
         return profile(_squared_of_sparse(x, y, scale))
     x, y = (b if isinstance(b, np.ndarray) else b.toarray() for b in (x, y))
@@ -95,8 +137,9 @@ def _squared_of_sparse(x: Any, y: Any, scale: float) -> FloatArray:
 
 
 def _squared_by_product(x: FloatArray, y: FloatArray, scale: float) -> FloatArray:
-    # A common shift changes no difference and takes out what both rows share.
-    origin = x.mean(axis=0)
+    # A common shift changes no difference and takes out what both rows share. The median,
+    # not the mean: an outlier must not carry it away.
+    origin = np.median(x, axis=0)
     x, y = (x - origin) * scale, (y - origin) * scale
     lengths = np.einsum("ij,ij->i", x, x)[:, None] + np.einsum("ij,ij->i", y, y)
     sums = x @ y.T

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from fastmmd._backends.pairs import column_sums
+from fastmmd._backends import Places, bin_pair_sums
 from fastmmd._errors import UnsupportedKernelError
 from fastmmd._twosample.layout import bin_edges
 from fastmmd.estimators.spectral import reference_point
 from fastmmd.frequencies import draw_family
-from fastmmd.kernels import Gaussian
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     import numpy.typing as npt
 
+    from fastmmd._backends.pairs import PairForm
     from fastmmd._rows import Rows
     from fastmmd._twosample.layout import Layout
     from fastmmd._typing import FloatArray
@@ -47,8 +47,8 @@ class BinnedSamples:
     """
 
     samples: tuple[Rows, ...]
-    orders: tuple[npt.NDArray[np.intp], ...]
-    edges: tuple[npt.NDArray[np.intp], ...]
+    orders: tuple[npt.NDArray[np.int64], ...]
+    edges: tuple[npt.NDArray[np.int64], ...]
     movable: npt.NDArray[np.bool_]
 
     @property
@@ -83,7 +83,7 @@ def send_to_bins(
     """
     orders, edges, movable = [], [], []
     for rows, n_bins in zip(samples, layout.n_bins, strict=True):
-        orders.append(rng.permutation(rows.n_rows).astype(np.intp, copy=False))
+        orders.append(rng.permutation(rows.n_rows).astype(np.int64, copy=False))
         edges.append(bin_edges(rows.n_rows, n_bins, layout.rows_per_bin))
         movable.append(np.arange(len(edges[-1]) - 1) < n_bins)
     return BinnedSamples(
@@ -93,6 +93,36 @@ def send_to_bins(
 
 def exact_grams(binned: BinnedSamples, kernels: Sequence[Kernel], /) -> FloatArray:
     """Return kernel sums between bins from all pairs of rows, for ``K(0) = 1``."""
+    if any(rows.is_sparse for rows in binned.samples):
+        return _sparse_exact_grams(binned, kernels)
+    values = np.concatenate(
+        [
+            rows.take(order)
+            for rows, order in zip(binned.samples, binned.orders, strict=True)
+        ]
+    )
+    edges = np.concatenate([[0], np.cumsum(binned.counts)])
+    # Terms of one form share the distances of each pair.
+    terms: dict[PairForm, list[tuple[int, PairForm]]] = {}
+    for index, kernel in enumerate(kernels):
+        for form in kernel.pair_forms():
+            # Without a compiled form, equal profiles are not known to be equal.
+            same = form if form.formula is None else replace(form, profile=np.positive)
+            key = replace(same, scale=1.0, weight=1.0)
+            terms.setdefault(key, []).append((index, form))
+    grams = np.zeros((len(kernels), len(edges) - 1, len(edges) - 1))
+    for members in terms.values():
+        scales = [form.scale for _, form in members]
+        sums = bin_pair_sums(values, edges, members[0][1], scales)
+        for (index, form), total in zip(members, sums, strict=True):
+            grams[index] += form.weight / kernels[index].at_zero * total
+    return grams
+
+
+def _sparse_exact_grams(
+    binned: BinnedSamples, kernels: Sequence[Kernel], /
+) -> FloatArray:
+    """Return kernel sums between bins of rows that are not to be made dense."""
     n_bins = len(binned.movable)
     grams = np.zeros((len(kernels), n_bins, n_bins))
     blocks = list(binned.blocks(_TILE_ROWS))
@@ -101,11 +131,9 @@ def exact_grams(binned: BinnedSamples, kernels: Sequence[Kernel], /) -> FloatArr
     ):
         (present_a, first_a), (present_b, first_b) = _runs(bins_a), _runs(bins_b)
         place = np.ix_(present_a, present_b)
-        for gram, values in zip(
-            grams, family_values(kernels, rows_a, rows_b), strict=True
-        ):
-            sums = np.add.reduceat(values, first_a, axis=0)
-            sums = np.add.reduceat(sums, first_b, axis=1)
+        for gram, kernel in zip(grams, kernels, strict=True):
+            sums = np.add.reduceat(kernel.gram(rows_a, rows_b), first_a, axis=0)
+            sums = np.add.reduceat(sums, first_b, axis=1) / kernel.at_zero
             gram[place] += sums
             if rows_a is not rows_b:
                 gram[place[1].T, place[0].T] += sums.T
@@ -119,6 +147,7 @@ def feature_grams(
     /,
     *,
     sampling: str,
+    single: bool = True,
     seed: int,
 ) -> FloatArray:
     """Return kernel sums between bins from random frequencies: one pass over the rows."""
@@ -129,6 +158,7 @@ def feature_grams(
         binned.samples[0].n_columns,
         sampling=sampling,
         n_groups=1,
+        single=single,
         seed=seed,
     )
     return family_grams(binned, family)
@@ -138,41 +168,15 @@ def family_grams(binned: BinnedSamples, family: FrequencyFamily, /) -> FloatArra
     """Return kernel sums between bins from these frequencies."""
     center = reference_point(binned.samples[0])
     sums = np.zeros((len(binned.movable), family.edges[-1]))
-    for rows, bins in binned.blocks(family.block_rows()):
-        family.add_features(sums, rows, center, bins)
+    first_bin = 0
+    for rows, order, edges in zip(
+        binned.samples, binned.orders, binned.edges, strict=True
+    ):
+        last_bin = first_bin + len(edges) - 1
+        places = Places(edges, order)
+        family.add_feature_sums(sums[first_bin:last_bin], rows, places, center)
+        first_bin = last_bin
     return family.grams(sums)
-
-
-def family_values(kernels: Sequence[Kernel], x: Any, y: Any, /) -> list[FloatArray]:
-    """Return the values of each kernel, divided by its value at 0, for all pairs of rows.
-
-    Gaussian kernels share the distances, and one of half the bandwidth is the fourth power
-    of the last: the exponential is taken once.
-    """
-    result: list[FloatArray | None] = [None] * len(kernels)
-    squared: FloatArray | None = None
-    unit = 1.0
-    last, last_bandwidth = np.empty(0), 0.0
-    gaussians = [i for i, k in enumerate(kernels) if isinstance(k, Gaussian)]
-    dense = isinstance(x, np.ndarray) and isinstance(y, np.ndarray)
-    if len(gaussians) > 1 and dense:
-        for i in sorted(gaussians, key=lambda i: -_bandwidth(kernels[i])):
-            bandwidth = _bandwidth(kernels[i])
-            if last_bandwidth == 2.0 * bandwidth:
-                values = np.square(last)
-                np.square(values, out=values)
-            else:
-                if squared is None:
-                    # In the largest bandwidth, so that neither huge nor tiny data overflow.
-                    unit = bandwidth
-                    squared = column_sums(x, y, "squared", 1.0 / unit)
-                values = np.exp(squared * (-0.5 * (unit / bandwidth) ** 2))
-            result[i] = last = values
-            last_bandwidth = bandwidth
-    return [
-        kernel.gram(x, y) / kernel.at_zero if values is None else values
-        for kernel, values in zip(kernels, result, strict=True)
-    ]
 
 
 def check_values(kernels: Sequence[Kernel], /) -> None:
@@ -188,10 +192,6 @@ def has_values(kernels: Sequence[Kernel], /) -> bool:
     except UnsupportedKernelError:
         return False
     return True
-
-
-def _bandwidth(kernel: Kernel) -> float:
-    return float(getattr(kernel, "bandwidth", 0.0))
 
 
 def _runs(

@@ -73,7 +73,7 @@ def choose_layout(sizes: Sequence[int], /, *, by_rows: bool = False) -> Layout:
     )
 
 
-def bin_edges(n_rows: int, n_bins: int, rows_per_bin: int, /) -> npt.NDArray[np.intp]:
+def bin_edges(n_rows: int, n_bins: int, rows_per_bin: int, /) -> npt.NDArray[np.int64]:
     """Return where bins start and end among the shuffled rows; the last is left over."""
-    edges = np.arange(n_bins + 1, dtype=np.intp) * rows_per_bin
+    edges = np.arange(n_bins + 1, dtype=np.int64) * rows_per_bin
     return edges if edges[-1] == n_rows else np.append(edges, n_rows)

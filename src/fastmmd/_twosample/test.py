@@ -11,6 +11,7 @@ from fastmmd._errors import UndefinedEstimateError
 from fastmmd._plan import resolve_method
 from fastmmd._random import spawn
 from fastmmd._rows import check_samples
+from fastmmd._threads import threads
 from fastmmd._twosample.clusters import check_groups, clustered_result
 from fastmmd._twosample.decide import (
     check_margin_null,
@@ -64,6 +65,7 @@ def two_sample_test(
     margin: float | None = None,
     groups: tuple[Any, Any] | None = None,
     rng: RNGLike = None,
+    n_threads: int | None = None,
 ) -> TwoSampleResult:
     r"""Test whether two samples come from the same distribution.
 
@@ -98,6 +100,8 @@ def two_sample_test(
         are then relabelled as a whole, for rows that are not independent.
     rng : int or numpy.random.Generator, optional
         Source of all randomness: pass an integer for repeatable results.
+    n_threads : int, optional
+        At most so many threads; see `fastmmd.threads`. The result does not depend on it.
 
     Returns
     -------
@@ -129,6 +133,35 @@ def two_sample_test(
     >>> result.pvalue, result.level_is
     (0.001, 'exact')
     """
+    with threads(n_threads):
+        return _two_sample_test(
+            x,
+            y,
+            kernel=kernel,
+            method=method,
+            null=null,
+            n_resamples=n_resamples,
+            level=level,
+            margin=margin,
+            groups=groups,
+            rng=rng,
+        )
+
+
+def _two_sample_test(
+    x: SampleLike,
+    y: SampleLike,
+    /,
+    *,
+    kernel: Kernel | str | Sequence[Kernel | str],
+    method: Method | str,
+    null: Null | str,
+    n_resamples: int,
+    level: float,
+    margin: float | None,
+    groups: tuple[Any, Any] | None,
+    rng: RNGLike,
+) -> TwoSampleResult:
     rows_x, rows_y = check_samples(x, y)
     for_kernels, for_frequencies, for_bins, for_null = spawn(rng, 4)
     check_sizes((rows_x, rows_y))
@@ -159,7 +192,7 @@ def two_sample_test(
         )
         raise ValueError(msg)
     n_frequencies = asked_frequencies(method, n_frequencies)
-    chosen_method = choose_method(chosen_method, kernels, (rows_x, rows_y))
+    test_method = choose_method(chosen_method, kernels, (rows_x, rows_y))
     chosen_null = Permutation() if chosen_null is None else chosen_null
     seed = int(for_frequencies.integers(2**63))
     if groups is not None:
@@ -169,19 +202,19 @@ def two_sample_test(
         return clustered_result(
             check_groups(groups, rows_x, rows_y, for_bins),
             kernels,
-            lambda binned: bin_sums(binned, kernels, n_frequencies, chosen_method, seed),
-            method=chosen_method.name,
+            lambda binned: bin_sums(binned, kernels, n_frequencies, test_method, seed),
+            method=test_method.name,
             n_resamples=n_resamples,
             level=level,
             rng=for_null,
         )
     by_rows = isinstance(chosen_null, Permutation) and chosen_null.rows
-    if not isinstance(chosen_null, Permutation) and isinstance(chosen_method, Exact):
+    if not isinstance(chosen_null, Permutation) and isinstance(test_method, Exact):
         by_rows = rows_x.n_rows + rows_y.n_rows <= _FULL_GRAM_ROWS
     layout = choose_layout((rows_x.n_rows, rows_y.n_rows), by_rows=by_rows)
     binned = send_to_bins((rows_x, rows_y), layout, for_bins)
     bins = BinGram(
-        bin_sums(binned, kernels, n_frequencies, chosen_method, seed),
+        bin_sums(binned, kernels, n_frequencies, test_method, seed),
         binned.counts,
         binned.labels == 0,
         binned.movable,
@@ -191,13 +224,13 @@ def two_sample_test(
     else:
         verdict = decide(bins, chosen_null, n_resamples=n_resamples, rng=for_null)
     return result_from_bins(
-        bins, kernels, verdict, method=chosen_method.name, level=level, margin=margin
+        bins, kernels, verdict, method=test_method.name, level=level, margin=margin
     )
 
 
 def choose_method(
     method: Method | None, kernels: Sequence[Kernel], samples: Sequence[Rows], /
-) -> Method:
+) -> Exact | Fourier | Fastfood:
     """Return the method of the kernel sums; exact while that is quick."""
     if method is None:
         n_rows = sum(rows.n_rows for rows in samples)
@@ -241,7 +274,7 @@ def bin_sums(
     binned: BinnedSamples,
     kernels: Sequence[Kernel],
     n_frequencies: Sequence[int],
-    method: Method,
+    method: Exact | Fourier | Fastfood,
     seed: int,
     /,
 ) -> FloatArray:
@@ -250,15 +283,19 @@ def bin_sums(
         return exact_grams(binned, kernels)
     if isinstance(method, Fourier) and method.frequencies is not None:
         given = check_frequencies(method.frequencies, binned.samples[0].n_columns)
-        return family_grams(binned, given_family(kernels[0], given))
-    if isinstance(method, Fastfood):
-        sampling, numbers = "fastfood", [method.n_frequencies] * len(kernels)
-    elif isinstance(method, Fourier):
-        sampling, numbers = method.sampling, [method.n_frequencies] * len(kernels)
+        return family_grams(binned, given_family(kernels[0], given, single=method.single))
+    numbers = [method.n_frequencies] * len(kernels)
     if method in (Fourier(), Fastfood()):
         # Named, not set: as many as each bandwidth needs.
         numbers = list(n_frequencies)
-    return feature_grams(binned, kernels, numbers, sampling=sampling, seed=seed)
+    return feature_grams(
+        binned,
+        kernels,
+        numbers,
+        sampling="fastfood" if isinstance(method, Fastfood) else method.sampling,
+        single=method.single,
+        seed=seed,
+    )
 
 
 def check_sizes(samples: Sequence[Rows], /) -> None:

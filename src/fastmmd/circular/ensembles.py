@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, final
 
 import numpy as np
 
-from fastmmd._backends import sincos_sums
 from fastmmd._random import spawn
 from fastmmd._rows import check_samples
 from fastmmd._validation import check_choice, check_count
 from fastmmd.bandwidth import resolve_kernel
 from fastmmd.circular.angles import wrap
 from fastmmd.circular.earth_mover import earth_mover
+from fastmmd.estimators.spectral import mean_features
 from fastmmd.frequencies import (
     SAMPLINGS,
     DenseFrequencies,
@@ -230,20 +230,9 @@ def _power_mean(values: FloatArray, order: float) -> float:
 def _sine(
     x: Rows, y: Rows, frequencies: DenseFrequencies, center: FloatArray
 ) -> FloatArray:
-    cos_x, sin_x = _mean_cos_sin(x, frequencies, center)
-    cos_y, sin_y = _mean_cos_sin(y, frequencies, center)
-    return np.hypot(cos_x - cos_y, sin_x - sin_y)
-
-
-def _mean_cos_sin(
-    rows: Rows, frequencies: DenseFrequencies, center: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    totals = np.zeros((2, frequencies.n_frequencies))
-    step = max(1, _BLOCK_ELEMENTS // max(frequencies.frequencies.shape))
-    for span in rows.spans(step):
-        totals += sincos_sums(frequencies.project(rows.block(*span), center))
-    totals /= rows.n_rows
-    return totals[0], totals[1]
+    difference = mean_features(x, frequencies, center)
+    difference -= mean_features(y, frequencies, center)
+    return np.abs(difference)
 
 
 def _earth_mover(

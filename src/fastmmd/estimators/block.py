@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, final
 
 import numpy as np
 
+from fastmmd._backends import pair_sum, self_pair_sum
 from fastmmd._errors import UndefinedEstimateError
 from fastmmd._validation import check_count
 from fastmmd.estimators.base import Method, Outcome, check_defined, check_unbiased
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from fastmmd._rows import Rows
     from fastmmd._typing import Estimator, FloatArray
     from fastmmd.kernels import Kernel
+
+_WORKSPACE = 16 * 2**20
+"""Bytes to work in, beyond the blocks themselves."""
 
 
 @final
@@ -95,11 +99,18 @@ def block_values(x: Rows, y: Rows, kernel: Kernel, size: int, /) -> FloatArray:
     """Return the estimate within each block."""
     n_blocks = min(x.n_rows, y.n_rows) // size
     values = np.empty(n_blocks)
+    forms = kernel.pair_forms()
     for b in range(n_blocks):
-        block_x = x.block(b * size, (b + 1) * size)
-        block_y = y.block(b * size, (b + 1) * size)
-        gram_xx = kernel.gram(block_x, block_x)
-        gram_yy = kernel.gram(block_y, block_y)
-        terms = gram_xx + gram_yy - 2.0 * kernel.gram(block_x, block_y)
-        values[b] = (terms.sum() - np.trace(terms)) / (size * (size - 1))
+        start, stop = b * size, (b + 1) * size
+        block_x, block_y = x.part(start, stop), y.part(start, stop)
+        total = 0.0
+        for form in forms:
+            total += form.weight * (
+                self_pair_sum(block_x, form=form, workspace=_WORKSPACE)
+                + self_pair_sum(block_y, form=form, workspace=_WORKSPACE)
+                - 2.0 * pair_sum(block_x, block_y, form=form, workspace=_WORKSPACE)
+            )
+        # Rows of the same number are not paired.
+        same = kernel(x.dense(start, stop) - y.dense(start, stop)).sum()
+        values[b] = (total + 2.0 * float(same)) / (size * (size - 1))
     return values

@@ -66,15 +66,10 @@ class Exact(Method):
         n_x, n_y = x.n_rows, y.n_rows
         within_x = within_y = between = 0.0  # sums over pairs of different rows
         for form in kernel.pair_forms():
-            options = {
-                "rule": form.rule,
-                "scale": form.scale,
-                "profile": form.profile,
-                "workspace": self.workspace,
-            }
-            within_x += form.weight * self_pair_sum(x, **options)  # type: ignore[arg-type]
-            within_y += form.weight * self_pair_sum(y, **options)  # type: ignore[arg-type]
-            between += form.weight * pair_sum(x, y, **options)  # type: ignore[arg-type]
+            room = self.workspace
+            within_x += form.weight * self_pair_sum(x, form=form, workspace=room)
+            within_y += form.weight * self_pair_sum(y, form=form, workspace=room)
+            between += form.weight * pair_sum(x, y, form=form, workspace=room)
         if not math.isfinite(within_x + within_y + between):
             return Outcome(mmd2=math.nan, settings=self)
         # The three means nearly cancel when the samples are alike, so the last steps are

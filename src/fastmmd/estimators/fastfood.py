@@ -5,8 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, final
 
+from fastmmd._validation import check_choice
 from fastmmd.estimators.base import Method, Outcome
-from fastmmd.estimators.fourier import DEFAULT_FREQUENCIES, check_spectral_options
+from fastmmd.estimators.fourier import (
+    DEFAULT_FREQUENCIES,
+    PRECISIONS,
+    check_spectral_options,
+)
 from fastmmd.estimators.spectral import spectral_estimate
 from fastmmd.frequencies import FastfoodFrequencies, draw_fastfood
 
@@ -36,6 +41,11 @@ class Fastfood(Method):
         this share of the squared MMD.
     max_frequencies : int, default=131072
         Where `tolerance` gives up, with a `ToleranceWarning`.
+    precision : {"auto", "single", "double"}, default="auto"
+        Precision of phases, cosines and sines; sums are always double. Single is several
+        times faster and off by about 1e-7 of a phase, far below the error of random
+        frequencies; rows with large phases are computed in double anyway. ``"auto"`` is
+        single.
 
     Notes
     -----
@@ -66,9 +76,16 @@ class Fastfood(Method):
     n_frequencies: int = DEFAULT_FREQUENCIES
     tolerance: float | None = None
     max_frequencies: int = 2**17
+    precision: str = "auto"
 
     def __post_init__(self) -> None:
         check_spectral_options(self.n_frequencies, self.tolerance, self.max_frequencies)
+        check_choice(self.precision, PRECISIONS, name="precision")
+
+    @property
+    def single(self) -> bool:
+        """Whether features in single precision will do."""
+        return self.precision != "double"
 
     def estimate(
         self,
@@ -93,4 +110,5 @@ class Fastfood(Method):
             n_frequencies=self.n_frequencies,
             tolerance=self.tolerance,
             max_frequencies=self.max_frequencies,
+            single=self.single,
         )

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
-from fastmmd._backends import sincos_sums
+from fastmmd._backends import Channel, Places
 from fastmmd._errors import ToleranceWarning
 from fastmmd.estimators.base import Method, Outcome, check_defined
 
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
 
 Algorithm = Literal["features", "amplitudes"]
 
-_BLOCK_PHASES = 2**17
-"""Phases computed together: 1 MB, so that they are still in cache for cos and sin."""
-
 _GROUPS_FOR_ERROR = 8
 """With fewer independent groups the spread between them is too uncertain to report."""
 
@@ -46,7 +43,17 @@ class Frequencies(Protocol):
     @property
     def group_sizes(self) -> npt.NDArray[np.intp]: ...
 
-    def project(self, rows: Any, center: FloatArray | None, /) -> FloatArray: ...
+    def add_feature_sums(
+        self,
+        sums: FloatArray,
+        rows: Rows,
+        places: Places,
+        center: FloatArray | None,
+        channels: tuple[Channel, ...],
+        /,
+        *,
+        single: bool,
+    ) -> None: ...
 
 
 def reference_point(x: Rows, /) -> FloatArray | None:
@@ -62,16 +69,20 @@ def reference_point(x: Rows, /) -> FloatArray | None:
 
 
 def mean_features(
-    rows: Rows, frequencies: Frequencies, center: FloatArray | None, /
+    rows: Rows,
+    frequencies: Frequencies,
+    center: FloatArray | None,
+    /,
+    *,
+    single: bool = False,
 ) -> ComplexArray:
     """Return ``mean exp(i w.(row - center))`` for every frequency: one pass."""
     n_frequencies = frequencies.n_frequencies
-    cosines, sines = np.zeros(n_frequencies), np.zeros(n_frequencies)
-    for start, stop in rows.spans(max(16, _BLOCK_PHASES // n_frequencies)):
-        phases = frequencies.project(rows.block(start, stop), center)
-        block_cosines, block_sines = sincos_sums(phases)
-        cosines += block_cosines
-        sines += block_sines
+    sums = np.zeros((1, 2 * n_frequencies))
+    places = Places(np.array([0, rows.n_rows], dtype=np.int64))
+    channels = (Channel(1.0 / (2.0 * np.pi), n_frequencies, 0),)
+    frequencies.add_feature_sums(sums, rows, places, center, channels, single=single)
+    cosines, sines = sums.reshape(2, n_frequencies)
     return np.asarray((cosines + 1j * sines) / rows.n_rows, dtype=np.complex128)
 
 
@@ -139,6 +150,7 @@ def spectral_estimate(
     n_frequencies: int,
     tolerance: float | None,
     max_frequencies: int,
+    single: bool,
     algorithm: Algorithm = "features",
 ) -> Outcome:
     """Estimate MMD from the frequencies that `draw` gives, a number of them at a time.
@@ -156,8 +168,8 @@ def spectral_estimate(
         drawn = draw(wanted - total)
         all_values.append(
             contributions(
-                mean_features(x, drawn, center),
-                mean_features(y, drawn, center),
+                mean_features(x, drawn, center, single=single),
+                mean_features(y, drawn, center, single=single),
                 n_x=x.n_rows,
                 n_y=y.n_rows,
                 estimator=estimator,

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
+from fastmmd._backends import matrix_feature_sums, matrix_phases, single_radius
 from fastmmd._rows import check_rows
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from fastmmd._backends import Channel, Places
+    from fastmmd._rows import Rows
     from fastmmd._typing import FloatArray
 
 
@@ -45,10 +49,6 @@ class DenseFrequencies:
     frequencies: FloatArray
     group_sizes: npt.NDArray[np.intp]
 
-    def __post_init__(self) -> None:
-        # Columns of frequencies are contiguous, as a product with sparse rows wants them.
-        object.__setattr__(self, "frequencies", np.asfortranarray(self.frequencies))
-
     @property
     def n_frequencies(self) -> int:
         """How many frequencies there are."""
@@ -56,11 +56,39 @@ class DenseFrequencies:
 
     def project(self, rows: Any, center: FloatArray | None, /) -> FloatArray:
         """Return the phases ``(rows - center) @ w`` of every row and frequency."""
-        if isinstance(rows, np.ndarray):
-            # Centre first: phases stay small, and so does their rounding.
-            return (rows if center is None else rows - center) @ self.frequencies.T
-        phases = np.asarray(rows @ self.frequencies.T)
-        return phases if center is None else phases - self.frequencies @ center
+        return matrix_phases(rows, center, self.frequencies)
+
+    def add_feature_sums(
+        self,
+        sums: FloatArray,
+        rows: Rows,
+        places: Places,
+        center: FloatArray | None,
+        channels: tuple[Channel, ...],
+        /,
+        *,
+        single: bool,
+    ) -> None:
+        """Add the features of rows to the sums of their bins.
+
+        With `single`, features of rows that are not too far from the center are right to
+        single precision, the others, and all without it, to double precision.
+        """
+        radius = -1.0
+        if single:
+            with np.errstate(over="ignore"):
+                squares = np.einsum("ij,ij->i", self.frequencies, self.frequencies)
+            typical = math.sqrt(float(squares.mean()) / self.frequencies.shape[1])
+            radius = single_radius(typical, math.sqrt(float(squares.max())), channels)
+        matrix_feature_sums(
+            sums,
+            rows,
+            places,
+            self.frequencies,
+            channels,
+            center=center,
+            single_radius=radius,
+        )
 
 
 def check_frequencies(frequencies: npt.ArrayLike, n_columns: int, /) -> DenseFrequencies:

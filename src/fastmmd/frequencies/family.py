@@ -2,10 +2,7 @@
 
 Kernels that differ in their bandwidth only share their frequencies: those of bandwidth
 ``h`` are those of bandwidth 1 divided by ``h``. So one projection of the rows serves them
-all.
-
-Features are computed in single precision, which is many times faster: the phase is reduced
-to one turn in double precision first, so a feature is right to 5e-7 for phases up to 1e8.
+all; and where a bandwidth is half of another, so do its cosines and sines.
 """
 
 from __future__ import annotations
@@ -17,22 +14,19 @@ from typing import TYPE_CHECKING, Any, cast, final
 
 import numpy as np
 
+from fastmmd._backends import Channel
 from fastmmd.frequencies.draw import draw_frequencies
 from fastmmd.frequencies.fastfood import draw_fastfood
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
-
+    from fastmmd._backends import Places
+    from fastmmd._rows import Rows
     from fastmmd._typing import FloatArray
     from fastmmd.frequencies.dense import DenseFrequencies
     from fastmmd.frequencies.fastfood import FastfoodFrequencies
     from fastmmd.kernels import Kernel
-
-
-_BLOCK_FEATURES = 2**18
-"""Features computed together: 1 MB in single precision."""
 
 
 @final
@@ -50,58 +44,54 @@ class FrequencyFamily:
         Columns of the data.
     bundles : tuple of Bundle
         The kernels by shared frequencies; together they name each kernel once.
+    single : bool, default=True
+        Whether features in single precision will do.
     """
 
     kernels: tuple[Kernel, ...]
     n_frequencies: tuple[int, ...]
     n_columns: int
     bundles: tuple[Bundle, ...]
+    single: bool = True
 
     @property
     def edges(self) -> tuple[int, ...]:
         """Where each kernel's features start among all, and the total at the end."""
         return (0, *itertools.accumulate(2 * n for n in self.n_frequencies))
 
-    def features(
-        self, rows: Any, center: FloatArray | None, /
-    ) -> npt.NDArray[np.float32]:
-        """Return all features of all rows: for each kernel cosines, then sines."""
-        edges = self.edges
-        values = np.empty((rows.shape[0], edges[-1]), dtype=np.float32)
-        for bundle in self.bundles:
-            phases = bundle.base.project(rows, center)
-            for member in bundle.members:
-                n, start = member.n_frequencies, edges[member.index]
-                turns = phases[:, :n] * (1.0 / (2.0 * np.pi * member.bandwidth))
-                turns -= np.rint(turns)
-                angles = np.multiply(turns, 2.0 * np.pi, dtype=np.float32)
-                np.cos(angles, out=values[:, start : start + n])
-                np.sin(angles, out=values[:, start + n : start + 2 * n])
-        return values
-
-    def add_features(
+    def add_feature_sums(
         self,
         sums: FloatArray,
-        rows: Any,
+        rows: Rows,
+        places: Places,
         center: FloatArray | None,
-        bins: npt.NDArray[np.intp],
         /,
     ) -> None:
-        """Add the features of rows, sorted by bin, to the sums of their bins."""
-        values = self.features(rows, center)
-        starts = np.flatnonzero(np.diff(bins, prepend=bins[0] - 1))
-        lengths = np.diff(starts, append=len(bins))
-        if lengths.max() == lengths.min():
-            # Bins of equal size, the usual case of arrays: one sum for all of them.
-            grouped = values.reshape(len(starts), lengths[0], -1)
-            sums[bins[starts]] += grouped.sum(axis=1, dtype=np.float64)
-            return
-        for start, stop in itertools.pairwise([*starts, len(bins)]):
-            sums[bins[start]] += values[start:stop].sum(axis=0, dtype=np.float64)
+        """Add the features of rows to the sums of their bins: cosines, then sines.
 
-    def block_rows(self) -> int:
-        """Return how many rows to handle together so that features stay in cache."""
-        return max(16, _BLOCK_FEATURES // self.edges[-1])
+        Parameters
+        ----------
+        sums : ndarray of shape (n_bins, edges[-1])
+            Where they are added, in place.
+        rows : Rows
+            The data.
+        places : Places
+            Which rows, and the bin of each.
+        center : ndarray of shape (n_columns,), optional
+            Taken off every row.
+        """
+        for bundle in self.bundles:
+            channels = tuple(
+                Channel(
+                    1.0 / (2.0 * np.pi * member.bandwidth),
+                    member.n_frequencies,
+                    self.edges[member.index],
+                )
+                for member in bundle.members
+            )
+            bundle.base.add_feature_sums(
+                sums, rows, places, center, channels, single=self.single
+            )
 
     def grams(self, sums: FloatArray, /) -> FloatArray:
         """Return each kernel's matrix between bins, for features of length 1."""
@@ -139,6 +129,7 @@ def draw_family(
     *,
     sampling: str = "auto",
     n_groups: int | None = None,
+    single: bool = True,
     seed: int,
 ) -> FrequencyFamily:
     """Draw the frequencies of several kernels.
@@ -156,6 +147,8 @@ def draw_family(
         How to draw.
     n_groups : int, optional
         Independent parts of the draw.
+    single : bool, default=True
+        Whether features in single precision will do.
     seed : int
         The draw depends on this number, `n_columns`, and the kernels' shapes in the order
         they first appear with the most frequencies of each; not on any data.
@@ -184,15 +177,19 @@ def draw_family(
         )
         bundles.append(Bundle(base, tuple(members)))
     return FrequencyFamily(
-        tuple(kernels), tuple(n_frequencies), n_columns, tuple(bundles)
+        tuple(kernels), tuple(n_frequencies), n_columns, tuple(bundles), single
     )
 
 
-def given_family(kernel: Kernel, frequencies: DenseFrequencies, /) -> FrequencyFamily:
+def given_family(
+    kernel: Kernel, frequencies: DenseFrequencies, /, *, single: bool = False
+) -> FrequencyFamily:
     """Return the family of one kernel whose frequencies are given."""
     n_frequencies, n_columns = frequencies.frequencies.shape
     bundle = Bundle(frequencies, (Member(0, 1.0, n_frequencies),))
-    return FrequencyFamily((kernel,), (n_frequencies,), n_columns, (bundle,))
+    return FrequencyFamily(
+        (kernel,), (n_frequencies,), n_columns, (bundle,), single=single
+    )
 
 
 def _shape(kernel: Kernel, index: int) -> tuple[Kernel | int, float]:

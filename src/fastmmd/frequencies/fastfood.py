@@ -19,7 +19,12 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from fastmmd._backends import walsh_hadamard
+from fastmmd._backends import (
+    FastfoodBlocks,
+    fastfood_feature_sums,
+    fastfood_phases,
+    single_radius,
+)
 from fastmmd._errors import UnsupportedKernelError
 from fastmmd._random import as_generator
 from fastmmd._validation import check_count
@@ -28,6 +33,8 @@ from fastmmd.frequencies.dense import GROUPS, group_sizes
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from fastmmd._backends import Channel, Places
+    from fastmmd._rows import Rows
     from fastmmd._typing import FloatArray, RNGLike
     from fastmmd.kernels.base import Kernel
 
@@ -35,52 +42,66 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class FastfoodFrequencies:
-    """Stacked Fastfood blocks; arrays have shape (n_blocks, padded columns).
+    """The frequencies of stacked Fastfood blocks.
 
     Parameters
     ----------
-    signs : ndarray
-        The diagonal of ``B``: +1 or -1.
-    order : ndarray of int
-        The permutation ``P``.
-    normals : ndarray
-        The diagonal of ``G``, standard normal.
-    scales : ndarray
-        The diagonal of ``S / sqrt(D)``.
-    n_frequencies, n_columns : int
-        Frequencies kept (the last block may be cut) and columns of the data.
+    blocks : FastfoodBlocks
+        Diagonals and permutations; the last block may be cut.
     """
 
-    signs: FloatArray
-    order: npt.NDArray[np.intp]
-    normals: FloatArray
-    scales: FloatArray
-    n_frequencies: int
-    n_columns: int
+    blocks: FastfoodBlocks
+
+    @property
+    def n_frequencies(self) -> int:
+        """How many frequencies there are."""
+        return self.blocks.n_frequencies
 
     @property
     def group_sizes(self) -> npt.NDArray[np.intp]:
         """Sizes of the independent groups: some whole blocks each, the last one cut."""
-        n_blocks, padded = self.signs.shape
+        n_blocks, padded = self.blocks.signs.shape
         sizes = _blocks_per_group(n_blocks) * padded
         sizes[-1] -= n_blocks * padded - self.n_frequencies
         return sizes
 
     def project(self, rows: Any, center: FloatArray | None, /) -> FloatArray:
         """Return the phases ``(rows - center) @ w`` of every row and frequency."""
-        values = rows if isinstance(rows, np.ndarray) else rows.toarray()
-        padded = np.zeros((len(values), 1, self.signs.shape[1]))
-        padded[:, 0, : self.n_columns] = values if center is None else values - center
-        mixed = _hadamard(padded * self.signs)
-        mixed = np.take_along_axis(mixed, self.order[None], axis=2)
-        mixed *= self.normals
-        phases = _hadamard(mixed)
-        phases *= self.scales
-        return phases.reshape(len(values), -1)[:, : self.n_frequencies]
+        return fastfood_phases(rows, center, self.blocks)
+
+    def add_feature_sums(
+        self,
+        sums: FloatArray,
+        rows: Rows,
+        places: Places,
+        center: FloatArray | None,
+        channels: tuple[Channel, ...],
+        /,
+        *,
+        single: bool,
+    ) -> None:
+        """Add the features of rows to the sums of their bins, as dense frequencies do."""
+        radius = -1.0
+        if single:
+            padded = self.blocks.signs.shape[1]
+            # The length of a frequency before its columns are cut to those of the data.
+            lengths = self.blocks.scales * np.sqrt(padded)
+            lengths *= np.linalg.norm(self.blocks.normals, axis=1, keepdims=True)
+            typical = float(np.sqrt(np.mean(np.square(lengths)) / padded))
+            radius = single_radius(typical, float(lengths.max()), channels)
+        fastfood_feature_sums(
+            sums,
+            rows,
+            places,
+            self.blocks,
+            channels,
+            center=center,
+            single_radius=radius,
+        )
 
     def to_dense(self) -> FloatArray:
         """Return the frequencies as a matrix, by projecting the unit vectors."""
-        return self.project(np.eye(self.n_columns), None).T
+        return self.project(np.eye(self.blocks.n_columns), None).T
 
 
 def draw_fastfood(
@@ -115,7 +136,7 @@ def draw_fastfood(
     n_blocks = -(-n_frequencies // padded)
     shape = (n_blocks, padded)
     signs = np.where(generator.random(shape) < 0.5, -1.0, 1.0)
-    order = np.argsort(generator.random(shape), axis=1)
+    order = np.argsort(generator.random(shape), axis=1).astype(np.int64, copy=False)
     normals = generator.standard_normal(shape)
     # Lengths are stratified within groups, which stay independent of each other.
     radii = np.concatenate(
@@ -126,13 +147,9 @@ def draw_fastfood(
     )
     lengths = np.linalg.norm(normals, axis=1, keepdims=True)
     scales = radii.reshape(shape) / (lengths * np.sqrt(padded))
-    return FastfoodFrequencies(signs, order, normals, scales, n_frequencies, n_columns)
-
-
-def _hadamard(values: FloatArray) -> FloatArray:
-    """Transform along the last of three axes; the primitive takes rows."""
-    rows = values.reshape(-1, values.shape[-1])
-    return walsh_hadamard(rows).reshape(values.shape)
+    return FastfoodFrequencies(
+        FastfoodBlocks(signs, order, normals, scales, n_frequencies, n_columns)
+    )
 
 
 def _blocks_per_group(n_blocks: int) -> npt.NDArray[np.intp]:

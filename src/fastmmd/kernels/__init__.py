@@ -15,7 +15,8 @@ kernel                value                                         frequencies 
 
 from __future__ import annotations
 
-from fastmmd.kernels.base import Kernel, PairForm, Scaled
+from fastmmd._backends.pairs import PairForm
+from fastmmd.kernels.base import Kernel, Scaled
 from fastmmd.kernels.mixture import Mixture
 from fastmmd.kernels.product import Cauchy, Laplace
 from fastmmd.kernels.radial import Gaussian, Matern, Radial, RationalQuadratic

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import abc
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from fastmmd._backends.pairs import pair_values
+from fastmmd._backends.pairs import PairForm, pair_values
 from fastmmd._errors import UnsupportedKernelError
 from fastmmd._random import as_generator
 from fastmmd._rows import check_samples
@@ -22,42 +22,12 @@ if TYPE_CHECKING:
 
     from fastmmd._typing import FloatArray, RNGLike, SampleLike
 
-Rule = Literal["squared", "absolute", "log1p_squared", "difference"]
-"""How one column's difference ``t`` (in bandwidths) enters the sum over columns: t^2, |t|
-or log(1 + t^2). With "difference" there is no sum: the profile gets the differences."""
-
 COLUMN_RULES: dict[str, Callable[[FloatArray], FloatArray]] = {
     "squared": np.square,
     "absolute": np.abs,
     "log1p_squared": lambda t: np.log1p(np.square(t)),
 }
 """The rules as functions of scaled differences."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class PairForm:
-    """One term of a kernel: ``weight * profile(sum_j rule(scale * difference_j))``.
-
-    Every kernel is a sum of such terms, so backends need to know a few rules and a
-    function of one number, and nothing about kernels.
-
-    Parameters
-    ----------
-    rule : {"squared", "absolute", "log1p_squared", "difference"}
-        How a column's scaled difference enters the sum over columns.
-    scale : float
-        One over the bandwidth.
-    profile : callable
-        Maps the sum to the kernel's value, elementwise; may overwrite its argument.
-    weight : float, default=1.0
-        Factor of this term.
-    """
-
-    rule: Rule
-    scale: float
-    profile: Callable[[FloatArray], FloatArray]
-    weight: float = 1.0
 
 
 class Kernel(abc.ABC):
@@ -147,9 +117,7 @@ class Kernel(abc.ABC):
         blocks = [rows.block(0, rows.n_rows) for rows in check_samples(x, y)]
         total = np.zeros((blocks[0].shape[0], blocks[1].shape[0]))
         for form in self.pair_forms():
-            total += form.weight * pair_values(
-                *blocks, rule=form.rule, scale=form.scale, profile=form.profile
-            )
+            total += form.weight * pair_values(*blocks, form=form)
         return total
 
     def sample_frequencies(
@@ -218,7 +186,7 @@ class Scaled(Kernel):
 
     def pair_forms(self) -> tuple[PairForm, ...]:
         return tuple(
-            PairForm(form.rule, form.scale, form.profile, self.factor * form.weight)
+            replace(form, weight=self.factor * form.weight)
             for form in self.kernel.pair_forms()
         )
 

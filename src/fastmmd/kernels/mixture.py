@@ -9,9 +9,10 @@ import numpy as np
 
 from fastmmd._random import as_generator
 from fastmmd._validation import check_count, check_positive
-from fastmmd.kernels.base import Kernel, PairForm, Scaled
+from fastmmd.kernels.base import Kernel, Scaled
 
 if TYPE_CHECKING:
+    from fastmmd._backends.pairs import PairForm
     from fastmmd._typing import FloatArray, RNGLike
 
 

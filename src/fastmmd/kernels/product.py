@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
+from fastmmd._backends.pairs import PairForm
 from fastmmd._validation import check_positive
-from fastmmd.kernels.base import Kernel, PairForm, set_positive
+from fastmmd.kernels.base import Kernel, set_positive
 from fastmmd.kernels.radial import RationalQuadratic
 
 if TYPE_CHECKING:
@@ -47,7 +48,11 @@ class Laplace(Kernel):
         set_positive(self, "bandwidth")
 
     def pair_forms(self) -> tuple[PairForm, ...]:
-        return (PairForm("absolute", 1.0 / self.bandwidth, _exp_of_minus),)
+        return (
+            PairForm(
+                "absolute", 1.0 / self.bandwidth, _exp_of_minus, formula="exponential"
+            ),
+        )
 
     def uniforms_per_frequency(self, n_columns: int, /) -> int:
         return n_columns
@@ -97,7 +102,11 @@ class Cauchy(Kernel):
         return RationalQuadratic(bandwidth / math.sqrt(2.0), alpha=1.0)
 
     def pair_forms(self) -> tuple[PairForm, ...]:
-        return (PairForm("log1p_squared", 1.0 / self.bandwidth, _exp_of_minus),)
+        return (
+            PairForm(
+                "log1p_squared", 1.0 / self.bandwidth, _exp_of_minus, formula="reciprocal"
+            ),
+        )
 
     def uniforms_per_frequency(self, n_columns: int, /) -> int:
         return n_columns

@@ -15,17 +15,18 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
+from fastmmd._backends.pairs import PairForm
 from fastmmd._random import as_generator
 from fastmmd._validation import check_count
 from fastmmd.kernels.base import (
     Kernel,
-    PairForm,
     open_uniforms,
     set_positive,
     stratified_uniforms,
 )
 
 if TYPE_CHECKING:
+    from fastmmd._backends.pairs import Formula
     from fastmmd._typing import FloatArray, RNGLike
 
 
@@ -53,8 +54,22 @@ class Radial(Kernel):
     def is_radial(self) -> bool:
         return True
 
+    @property
+    def formula(self) -> tuple[Formula | None, float]:
+        """The name of the profile's compiled form, if any, and its parameter."""
+        return None, 0.0
+
     def pair_forms(self) -> tuple[PairForm, ...]:
-        return (PairForm("squared", 1.0 / self.bandwidth, self.profile),)
+        formula, parameter = self.formula
+        return (
+            PairForm(
+                "squared",
+                1.0 / self.bandwidth,
+                self.profile,
+                formula=formula,
+                parameter=parameter,
+            ),
+        )
 
     def uniforms_per_frequency(self, n_columns: int, /) -> int:
         return n_columns + self.uniforms_per_scale
@@ -125,6 +140,10 @@ class Gaussian(Radial):
         return np.asarray(np.exp(-0.5 * squared_distance))
 
     @property
+    def formula(self) -> tuple[Formula | None, float]:
+        return "gaussian", 0.0
+
+    @property
     def uniforms_per_scale(self) -> int:
         return 0
 
@@ -183,6 +202,16 @@ class Matern(Radial):
             return _matern_by_bessel(a, self.nu)
         return _matern_of_high_order(a, self.nu)
 
+    @property
+    def formula(self) -> tuple[Formula | None, float]:
+        # Other orders need Bessel functions, whose cost leaves nothing to gain.
+        compiled: dict[float, Formula] = {
+            0.5: "matern_1",
+            1.5: "matern_3",
+            2.5: "matern_5",
+        }
+        return compiled.get(self.nu), 0.0
+
     def scales_from_uniforms(self, uniforms: FloatArray, /) -> FloatArray:
         from scipy.special import gammaincinv
 
@@ -237,6 +266,10 @@ class RationalQuadratic(Radial):
         ratio = squared_distance / (2.0 * self.alpha)
         return np.asarray(np.exp(-self.alpha * np.log1p(ratio)))
 
+    @property
+    def formula(self) -> tuple[Formula | None, float]:
+        return "rational_quadratic", self.alpha
+
     def scales_from_uniforms(self, uniforms: FloatArray, /) -> FloatArray:
         from scipy.special import gammaincinv
 
@@ -245,6 +278,9 @@ class RationalQuadratic(Radial):
     def second_moment(self, n_columns: int, /) -> float:
         return n_columns / self.bandwidth / self.bandwidth
 
+
+_BESSEL_FAR = 1e4
+"""From here on a Matern kernel of order up to 50 is 0 in double precision."""
 
 _BESSEL_ORDER = 50.0
 """Up to this order Bessel functions overflow only where the kernel is 1 to rounding; from
@@ -264,7 +300,9 @@ def _matern_by_bessel(a: FloatArray, nu: float) -> FloatArray:
             + np.log(kve(nu, a))
             - a
         )
-    return np.where(np.isfinite(log_value) | (a > 1.0), np.exp(log_value), 1.0)
+    values = np.where(np.isfinite(log_value) | (a > 1.0), np.exp(log_value), 1.0)
+    # Far away SciPy's function is NaN; the value is 0 long before.
+    return np.where(a > _BESSEL_FAR, 0.0, values)
 
 
 def _matern_of_high_order(a: FloatArray, nu: float) -> FloatArray:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
+from fastmmd._backends.pairs import PairForm
 from fastmmd._errors import UnsupportedKernelError
 from fastmmd._random import as_generator
 from fastmmd._validation import check_count, check_positive
-from fastmmd.kernels.base import Kernel, PairForm
+from fastmmd.kernels.base import Kernel
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
+from fastmmd._backends import Places
 from fastmmd._errors import IncompatibleSketchError
 from fastmmd._random import as_generator
 from fastmmd._rows import check_rows
@@ -261,14 +262,11 @@ class Sketch:
             return
         slots = route(self._stream, self._rows_routed, checked.n_rows, self.n_bins)
         order = np.argsort(slots, kind="stable")
-        present, places = np.unique(slots, return_inverse=True)
+        present = np.unique(slots)
         # Into sums of their own first: a batch that fails half-way leaves no trace.
         added = np.zeros((len(present), self._sums.shape[1]))
-        step = self._family.block_rows()
-        for start in range(0, checked.n_rows, step):
-            chosen = order[start : start + step]
-            rows_of_block = checked.select(chosen)
-            self._family.add_features(added, rows_of_block, self._center, places[chosen])
+        edges = np.concatenate([[0], np.cumsum(np.bincount(slots)[present])])
+        self._family.add_feature_sums(added, checked, Places(edges, order), self._center)
         if not np.isfinite(added).all():
             msg = (
                 "`rows` must be near enough to the center for their phases to be finite; "

@@ -1,0 +1,90 @@
+"""Derive the polynomial coefficients of native/include/fastmmd/sincos.hpp.
+
+With ``r`` in [-1/4, 1/4] turns and ``u = r^2``, ``cos(2 pi r) = 1 + u P(u)``, so that the
+cosine of 0 is exactly 1, and ``sin(2 pi r) = r Q(u)``.
+Remez's exchange finds the polynomials with the smallest largest error; then coefficients
+are rounded to the type, and the error is measured with the rounded ones.
+
+Run ``python native/tools/coefficients.py`` (needs mpmath); it prints the coefficients,
+lowest power first, and the errors.
+"""
+
+from __future__ import annotations
+
+import mpmath as mp
+import numpy as np
+
+mp.mp.dps = 50
+EDGE = mp.mpf(1) / 16  # u = r^2 <= (1/4)^2
+
+
+def cosine_part(u: mp.mpf) -> mp.mpf:
+    """Return (cos(2 pi r) - 1) / u, which is -2 (sin(pi r) / r)^2."""
+    r = mp.sqrt(u)
+    return -2 * (mp.sin(mp.pi * r) / r) ** 2 if r else -2 * mp.pi**2
+
+
+def sine_part(u: mp.mpf) -> mp.mpf:
+    """Return sin(2 pi r) / r."""
+    r = mp.sqrt(u)
+    return mp.sin(2 * mp.pi * r) / r if r else 2 * mp.pi
+
+
+def remez(function, weight, n_coefficients: int) -> list[mp.mpf]:
+    """Return the polynomial in u that minimises the largest ``weight * error``."""
+    n = n_coefficients + 1
+    nodes = [EDGE * (1 - mp.cos(mp.pi * (2 * k + 1) / (2 * n))) / 2 for k in range(n)]
+    for _ in range(12):
+        system = mp.matrix(n, n)
+        right = mp.matrix(n, 1)
+        for i, u in enumerate(nodes):
+            for j in range(n_coefficients):
+                system[i, j] = u**j
+            system[i, n_coefficients] = (-1) ** i / weight(u)
+            right[i] = function(u)
+        solution = mp.lu_solve(system, right)
+        coefficients = [solution[j] for j in range(n_coefficients)]
+
+        def error(u):
+            value = sum(c * u**j for j, c in enumerate(coefficients))
+            return (value - function(u)) * weight(u)
+
+        grid = [EDGE * (1 - mp.cos(mp.pi * k / 2000)) / 2 for k in range(2001)]
+        values = [error(u) for u in grid]
+        # One extreme in every run of equal signs.
+        extremes: list[int] = []
+        for i, value in enumerate(values):
+            if extremes and mp.sign(values[extremes[-1]]) == mp.sign(value):
+                if abs(value) > abs(values[extremes[-1]]):
+                    extremes[-1] = i
+            else:
+                extremes.append(i)
+        if len(extremes) < n:
+            break
+        nodes = [grid[i] for i in extremes[-n:]]
+    return coefficients
+
+
+def main() -> None:
+    # A small number keeps the weight, and with it the equations, from vanishing at 0.
+    floor = mp.mpf("1e-4")
+    parts = (
+        ("cos", cosine_part, lambda u: u, -1),
+        ("sin", sine_part, mp.sqrt, 0),
+    )
+    for dtype, n_coefficients in ((np.float32, 5), (np.float64, 9)):
+        for name, function, factor, extra in parts:
+            found = remez(function, lambda u: factor(u) + floor, n_coefficients + extra)
+            coefficients = [dtype(str(c)) for c in found]
+            exact = [mp.mpf(float(c)) for c in coefficients]
+            worst = mp.mpf(0)
+            for k in range(4001):
+                u = EDGE * k / 4000
+                value = sum(c * u**j for j, c in enumerate(exact))
+                worst = max(worst, abs((value - function(u)) * factor(u)))
+            print(f"{np.dtype(dtype).name} {name}: worst error {mp.nstr(worst, 3)}")
+            print(",\n".join(f"    {float(c)!r}" for c in coefficients))
+
+
+if __name__ == "__main__":
+    main()
