@@ -38,7 +38,7 @@ lint: $(VENV)/.dev  ## check style, types, imports and spelling
 bench: $(VENV)/.bench  ## time the operations that matter
 	$(BIN)/python -m pytest benchmarks/test_*.py --benchmark-only -p no:randomly
 
-compare: $(COMPARE_VENV)/.compare  ## measure beside other libraries (an hour; COMPARE_OPTIONS=--quick)
+compare: $(COMPARE_VENV)/.compare  ## measure beside other libraries (hours; COMPARE_OPTIONS=--quick)
 	PYTHONPATH=benchmarks $(COMPARE_BIN)/python -m compare $(COMPARE_OPTIONS)
 	$(COMPARE_BIN)/python benchmarks/growth.py $(filter --quick,$(COMPARE_OPTIONS))
 	$(COMPARE_BIN)/python benchmarks/startup.py $(filter --quick,$(COMPARE_OPTIONS))

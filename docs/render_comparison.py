@@ -337,6 +337,8 @@ def error(cell: dict[str, Any]) -> str:
     value = cell.get("relative_error")
     if value is None:
         return cell.get("note", "")
+    if cell.get("is_reference"):
+        return "the reference"
     return "rounding" if value < 1e-9 else percent(value)
 
 

@@ -129,7 +129,7 @@ class Worker:
     def _receive(self, limit: float) -> Any:
         if not self._connection.poll(limit):
             self.stop()
-            msg = f"over {limit:.0f} s"
+            msg = f"over {limit:g} s"
             raise CallError(msg)
         try:
             status, answer = self._connection.recv()
