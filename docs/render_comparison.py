@@ -344,7 +344,8 @@ def error(cell: dict[str, Any]) -> str:
 
 def memory(cell: dict[str, Any]) -> str:
     """Return the peak beyond the data as a multiple of the input's size."""
-    if cell.get("peak_bytes") is None:
+    # A ceiling keeps its operands from call to call: its peak means nothing.
+    if cell.get("peak_bytes") is None or cell["kind"] == "ceiling":
         return ""
     return two_digits(max(0, cell["peak_bytes"]) / cell["input_bytes"])
 
