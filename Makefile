@@ -6,11 +6,17 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
+# Peers bring many packages of their own: they stay out of the main environment.
+COMPARE_VENV ?= .venv-compare
+COMPARE_BIN := $(COMPARE_VENV)/bin
+COMPARE_PIP := $(COMPARE_BIN)/python -m pip --disable-pip-version-check --quiet
+COMPARE_OPTIONS ?=
+
 NATIVE := CMakeLists.txt $(shell find native -type f)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint bench docs calibrate clean
+.PHONY: help demo test lint bench compare docs calibrate clean
 
 help:  ## show this list
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -32,6 +38,12 @@ lint: $(VENV)/.dev  ## check style, types, imports and spelling
 bench: $(VENV)/.bench  ## time the operations that matter
 	$(BIN)/python -m pytest benchmarks/test_*.py --benchmark-only -p no:randomly
 
+compare: $(COMPARE_VENV)/.compare  ## measure beside other libraries (hours; COMPARE_OPTIONS=--quick)
+	PYTHONPATH=benchmarks $(COMPARE_BIN)/python -m compare $(COMPARE_OPTIONS)
+	$(COMPARE_BIN)/python benchmarks/growth.py $(filter --quick,$(COMPARE_OPTIONS))
+	$(COMPARE_BIN)/python benchmarks/startup.py $(filter --quick,$(COMPARE_OPTIONS))
+	$(COMPARE_BIN)/python docs/render_measurements.py
+
 docs: $(VENV)/.docs  ## build the documentation into docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
@@ -39,7 +51,7 @@ calibrate: $(VENV)/.dev  ## check levels and powers by simulation (slow)
 	$(BIN)/python calibration/run.py
 
 clean:  ## remove the environment and everything that was built
-	rm -rf $(VENV) build dist docs/_build docs/reference/generated
+	rm -rf $(VENV) $(COMPARE_VENV) build dist docs/_build docs/reference/generated
 	rm -rf .coverage .benchmarks .hypothesis .import_linter_cache
 	rm -rf .mypy_cache .pytest_cache .ruff_cache
 
@@ -60,4 +72,14 @@ $(VENV)/.bench: $(VENV)/.package
 
 $(VENV)/.docs: $(VENV)/.package
 	$(PIP) install --group docs
+	touch $@
+
+# A peer that does not install is reported as absent, so its failure stops nothing. PyTorch
+# has a line of its own: in this spelling it comes without the libraries for GPUs.
+$(COMPARE_VENV)/.compare: pyproject.toml $(NATIVE)
+	test -x $(COMPARE_BIN)/python || $(PYTHON) -m venv $(COMPARE_VENV)
+	$(COMPARE_PIP) install --upgrade "pip>=25.1"
+	$(COMPARE_PIP) install --editable ".[grid]"
+	-$(COMPARE_PIP) install --group compare
+	-$(COMPARE_PIP) install torch==2.13.0
 	touch $@

@@ -1,7 +1,8 @@
 """Render measured numbers as Markdown tables into ``docs/generated``.
 
 The numbers come from ``benchmarks/results``, ``calibration/results`` and
-``src/fastmmd/plan_rates.json``, the automatic rule from the package itself. With
+``src/fastmmd/plan_rates.json``, the automatic rule from the package itself; one table
+goes into the README, between its markers. With
 ``--check`` nothing is written, and the exit status is 1 if a rendered file would change.
 """
 
@@ -14,6 +15,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import render_comparison
+
 import fastmmd
 from fastmmd.frequencies import choose_sampling
 
@@ -21,6 +24,8 @@ ROOT = Path(__file__).parents[1]
 GENERATED = ROOT / "docs" / "generated"
 RESULTS = ROOT / "benchmarks" / "results"
 CALIBRATION = ROOT / "calibration" / "results"
+README = ROOT / "README.md"
+MARKERS = ("<!-- generated: compare -->\n", "<!-- end -->\n")
 RATES = ROOT / "src" / "fastmmd" / "plan_rates.json"
 
 KERNEL_NAMES = {
@@ -386,7 +391,7 @@ def unique(values: Any) -> list[Any]:
     return list(dict.fromkeys(values))
 
 
-def render() -> dict[str, str]:
+def render(comparison: Path) -> dict[str, str]:
     """Return the text of every generated file, by name."""
     sampling = json.loads((RESULTS / "sampling_error.json").read_text(encoding="utf-8"))
     check = json.loads((RESULTS / "plan_check.json").read_text(encoding="utf-8"))
@@ -420,7 +425,19 @@ def render() -> dict[str, str]:
         "calibration_fuse.md": power_fuse(calibrated["power_fuse"]),
         "calibration_intervals.md": intervals(calibrated["intervals"]),
         "calibration_conditions.md": conditions(calibrated["level_exact"]),
+        **render_comparison.render(comparison),
     }
+
+
+def with_table(text: str, inserted: str) -> str:
+    """Return the README with another table between its markers."""
+    begin, end = MARKERS
+    before, _, rest = text.partition(begin)
+    _, found, after = rest.partition(end)
+    if not found:
+        msg = f"the README must have the lines {begin.strip()} and {end.strip()}."
+        raise ValueError(msg)
+    return f"{before}{begin}\n{inserted}\n{end}{after}"
 
 
 def main() -> int:
@@ -429,11 +446,22 @@ def main() -> int:
     parser.add_argument(
         "--check", action="store_true", help="write nothing, only compare"
     )
+    parser.add_argument(
+        "--comparison",
+        type=Path,
+        default=RESULTS,
+        help="directory with the results of the comparison",
+    )
     options = parser.parse_args()
     GENERATED.mkdir(exist_ok=True)
+    rendered = {
+        GENERATED / name: text for name, text in render(options.comparison).items()
+    }
+    rendered[README] = with_table(
+        README.read_text(encoding="utf-8"), render_comparison.readme(options.comparison)
+    )
     status = 0
-    for name, text in render().items():
-        path = GENERATED / name
+    for path, text in rendered.items():
         if path.exists() and path.read_text(encoding="utf-8") == text:
             continue
         if options.check:
