@@ -38,6 +38,7 @@ KERNEL_NAMES = {
 DRAW_NAMES = {
     "iid": "independent",
     "orthogonal": "orthogonal",
+    "stratified": "stratified lengths",
     "sobol": "Sobol",
     "fastfood": "Fastfood",
 }
@@ -133,7 +134,9 @@ def sobol_groups(measured: dict[str, Any]) -> str:
 def standard_error(measured: dict[str, Any]) -> str:
     """Return how the reported standard error compares with the true error, by draw."""
     rows = []
-    for draw, title in DRAW_NAMES.items():
+    measured_draws = unique(c["draw"] for c in measured["by_draw"])
+    for draw in (draw for draw in DRAW_NAMES if draw in measured_draws):
+        title = DRAW_NAMES[draw]
         for n_frequencies in sorted({c["n_frequencies"] for c in measured["by_draw"]}):
             ratios = sorted(
                 c["reported_over_true"]
@@ -167,6 +170,27 @@ def few_blocks(measured: dict[str, Any]) -> str:
     return table(["draw", "blocks", *kernels], rows)
 
 
+def few_frequencies(measured: dict[str, Any]) -> str:
+    """Return errors, in percent, and times of draws with fewer frequencies than columns."""
+    cells = measured["cells"]
+    draws = unique(c["draw"] for c in cells)
+    rows = []
+    for kernel in unique(c["kernel"] for c in cells):
+        for n in unique(c["n_frequencies"] for c in cells):
+            found = {
+                c["draw"]: c
+                for c in cells
+                if (c["kernel"], c["n_frequencies"]) == (kernel, n)
+            }
+            share = f"{n} in {cells[0]['n_columns']} columns"
+            errors = [f"{100 * found[d]['relative_error']:.1f} %" for d in draws]
+            times = [milliseconds(found[d]["draw_seconds"]) for d in draws[1:]]
+            rows.append([kernel, share, *errors, *times])
+    heads = [DRAW_NAMES[d] for d in draws]
+    times = [f"ms for {DRAW_NAMES[d]}" for d in draws[1:]]
+    return table(["kernel", "frequencies", *heads, *times], rows, left=2)
+
+
 def sampling_rule() -> str:
     """Return what ``sampling="auto"`` means, as the code has it."""
     kernels = {
@@ -178,8 +202,11 @@ def sampling_rule() -> str:
     }
     rows = []
     for title, kernel in kernels.items():
-        last = max(d for d in range(1, 1000) if choose_sampling(kernel, d) == "sobol")
-        beyond = DRAW_NAMES[choose_sampling(kernel, last + 1)]
+        many = 2**20
+        last = max(
+            d for d in range(1, 1000) if choose_sampling(kernel, d, many) == "sobol"
+        )
+        beyond = DRAW_NAMES[choose_sampling(kernel, last + 1, many)]
         rows.append([title, f"Sobol up to {last} columns", beyond])
     return table(["kernel", "few columns", "more columns"], rows, left=3)
 
@@ -396,6 +423,7 @@ def render(comparison: Path) -> dict[str, str]:
     sampling = json.loads((RESULTS / "sampling_error.json").read_text(encoding="utf-8"))
     check = json.loads((RESULTS / "plan_check.json").read_text(encoding="utf-8"))
     cost = json.loads((RESULTS / "two_sample_cost.json").read_text(encoding="utf-8"))
+    few = json.loads((RESULTS / "few_frequencies.json").read_text(encoding="utf-8"))
     rates = json.loads(RATES.read_text(encoding="utf-8"))
     calibrated = {
         path.stem: json.loads(path.read_text(encoding="utf-8"))
@@ -408,6 +436,7 @@ def render(comparison: Path) -> dict[str, str]:
         "sobol_groups.md": sobol_groups(sampling),
         "standard_error.md": standard_error(sampling),
         "few_blocks.md": few_blocks(sampling),
+        "few_frequencies.md": few_frequencies(few),
         "sampling_rule.md": sampling_rule(),
         "sampling_conditions.md": conditions(sampling),
         "plan_rates.md": plan_rates(rates),

@@ -1,7 +1,8 @@
-"""Derive the polynomial coefficients of native/include/fastmmd/sincos.hpp.
+"""Derive the polynomial coefficients of ``sincos.hpp`` and ``exponential.hpp``.
 
 With ``r`` in [-1/4, 1/4] turns and ``u = r^2``, ``cos(2 pi r) = 1 + u P(u)``, so that the
-cosine of 0 is exactly 1, and ``sin(2 pi r) = r Q(u)``.
+cosine of 0 is exactly 1, and ``sin(2 pi r) = r Q(u)``. With ``|r| <= ln(2) / 2``,
+``exp(r) = 1 + r + r^2 P(r)``.
 Remez's exchange finds the polynomials with the smallest largest error; then coefficients
 are rounded to the type, and the error is measured with the rounded ones.
 
@@ -16,6 +17,7 @@ import numpy as np
 
 mp.mp.dps = 50
 EDGE = mp.mpf(1) / 16  # u = r^2 <= (1/4)^2
+HALF_LOG_2 = mp.log(2) / 2 * mp.mpf("1.0001")
 
 
 def cosine_part(u: mp.mpf) -> mp.mpf:
@@ -30,27 +32,40 @@ def sine_part(u: mp.mpf) -> mp.mpf:
     return mp.sin(2 * mp.pi * r) / r if r else 2 * mp.pi
 
 
-def remez(function, weight, n_coefficients: int) -> list[mp.mpf]:
-    """Return the polynomial in u that minimises the largest ``weight * error``."""
+def exponential_part(r: mp.mpf) -> mp.mpf:
+    """Return (exp(r) - 1 - r) / r^2."""
+    if abs(r) < mp.mpf("1e-12"):
+        return mp.mpf(1) / 2 + r / 6
+    return (mp.e**r - 1 - r) / r**2
+
+
+def evaluate(coefficients: list[mp.mpf], u: mp.mpf) -> mp.mpf:
+    """Return the polynomial's value."""
+    return sum(c * u**j for j, c in enumerate(coefficients))
+
+
+def remez(function, weight, low, high, n_coefficients: int) -> list[mp.mpf]:
+    """Return the polynomial on [low, high] with the smallest largest ``weight * error``."""
     n = n_coefficients + 1
-    nodes = [EDGE * (1 - mp.cos(mp.pi * (2 * k + 1) / (2 * n))) / 2 for k in range(n)]
+    # A small number keeps the weight, and with it the equations, from vanishing at 0.
+    floor = mp.mpf("1e-4")
+    middle, half = (low + high) / 2, (high - low) / 2
+    nodes = [middle - half * mp.cos(mp.pi * (2 * k + 1) / (2 * n)) for k in range(n)]
     for _ in range(12):
         system = mp.matrix(n, n)
         right = mp.matrix(n, 1)
         for i, u in enumerate(nodes):
             for j in range(n_coefficients):
                 system[i, j] = u**j
-            system[i, n_coefficients] = (-1) ** i / weight(u)
+            system[i, n_coefficients] = (-1) ** i / (weight(u) + floor)
             right[i] = function(u)
         solution = mp.lu_solve(system, right)
         coefficients = [solution[j] for j in range(n_coefficients)]
 
-        def error(u):
-            value = sum(c * u**j for j, c in enumerate(coefficients))
-            return (value - function(u)) * weight(u)
-
-        grid = [EDGE * (1 - mp.cos(mp.pi * k / 2000)) / 2 for k in range(2001)]
-        values = [error(u) for u in grid]
+        grid = [middle - half * mp.cos(mp.pi * k / 2000) for k in range(2001)]
+        values = [
+            (evaluate(coefficients, u) - function(u)) * (weight(u) + floor) for u in grid
+        ]
         # One extreme in every run of equal signs.
         extremes: list[int] = []
         for i, value in enumerate(values):
@@ -66,24 +81,26 @@ def remez(function, weight, n_coefficients: int) -> list[mp.mpf]:
 
 
 def main() -> None:
-    # A small number keeps the weight, and with it the equations, from vanishing at 0.
-    floor = mp.mpf("1e-4")
+    """Print coefficients and errors for both precisions."""
     parts = (
         ("cos", cosine_part, lambda u: u, -1),
         ("sin", sine_part, mp.sqrt, 0),
     )
     for dtype, n_coefficients in ((np.float32, 5), (np.float64, 9)):
         for name, function, factor, extra in parts:
-            found = remez(function, lambda u: factor(u) + floor, n_coefficients + extra)
+            found = remez(function, factor, mp.mpf(0), EDGE, n_coefficients + extra)
             coefficients = [dtype(str(c)) for c in found]
             exact = [mp.mpf(float(c)) for c in coefficients]
             worst = mp.mpf(0)
             for k in range(4001):
                 u = EDGE * k / 4000
-                value = sum(c * u**j for j, c in enumerate(exact))
-                worst = max(worst, abs((value - function(u)) * factor(u)))
+                error = (evaluate(exact, u) - function(u)) * factor(u)
+                worst = max(worst, abs(error))
             print(f"{np.dtype(dtype).name} {name}: worst error {mp.nstr(worst, 3)}")
             print(",\n".join(f"    {float(c)!r}" for c in coefficients))
+    found = remez(exponential_part, lambda r: r**2, -HALF_LOG_2, HALF_LOG_2, 10)
+    print("float64 exp:")
+    print(",\n".join(f"    {float(c)!r}" for c in found))
 
 
 if __name__ == "__main__":

@@ -15,10 +15,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
 from fastmmd._backends.pairs import DIRECT_COLUMNS
+from fastmmd.frequencies import choose_sampling
 from fastmmd.frequencies.fastfood import padded_columns
 
 if TYPE_CHECKING:
     from fastmmd.kernels import Kernel
+
+
+_DRAW_BLOCK = 100
+"""A drawn coordinate costs as much as one in an orthogonal block of this size."""
 
 
 @final
@@ -72,8 +77,10 @@ def operations(problem: Problem, method: str, /) -> dict[str, float]:
         counts |= {"linear_row": 2.0 * shorter, "linear_number": 2.0 * shorter * d}
     elif method == "fourier":
         kind = "phase_nonzero" if problem.density < 1.0 else "phase_column"
-        # Orthogonal directions cost a QR factorisation for each block.
-        block = min(d, problem.n_frequencies)
+        # Orthogonal directions cost a QR factorisation for each block; where frequencies
+        # are few beside columns, directions are only drawn, at the price of a small block.
+        few = choose_sampling(problem.kernel, d, problem.n_frequencies) == "stratified"
+        block = _DRAW_BLOCK if few else min(d, problem.n_frequencies)
         counts |= {
             "phase": phases,
             kind: phases * used_columns,

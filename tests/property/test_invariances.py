@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
+import precision
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,7 +17,14 @@ from fastmmd import mmd
 
 EPS = np.finfo(float).eps
 # A heavy tail makes Grid's series long, so there it is tried with the Gaussian only.
-METHODS = [fastmmd.Exact(), fastmmd.Fourier(64), fastmmd.Fastfood(64), fastmmd.Grid()]
+METHODS = [
+    fastmmd.Exact(),
+    fastmmd.Fourier(64, precision="double"),
+    fastmmd.Fastfood(64, precision="double"),
+    fastmmd.Fourier(64),
+    fastmmd.Fastfood(64),
+    fastmmd.Grid(),
+]
 KERNELS = st.sampled_from(
     [
         fastmmd.Gaussian(1.0),
@@ -41,36 +51,59 @@ def estimate(method, kernel, x, y, estimator="unbiased"):
 # when summed in another order; grid series are held to 1e-13.
 TOLERANCE = 1e-12
 
+# In single precision rows are near enough for phases of the typical frequency to be at most
+# 32 turns, and so are sums of |x_j w_j|, on average over frequencies, up to sqrt(2) for two
+# columns. The estimate is a mean over frequencies, so it errs like one with such phases.
+IN_SINGLE = precision.mmd2_error(
+    precision.feature_error(32 * math.sqrt(2), 2, single=True)
+)
 
-@pytest.mark.parametrize("method", METHODS, ids=lambda m: m.name)
+
+def is_single(method):
+    return getattr(method, "precision", None) == "auto"
+
+
+def tolerance(method):
+    """Return by how much an estimate may differ from itself with another center."""
+    return 2 * IN_SINGLE if is_single(method) else TOLERANCE
+
+
+def name_of(method):
+    return method.name + (" single" if is_single(method) else "")
+
+
+@pytest.mark.parametrize("method", METHODS, ids=name_of)
 @settings(max_examples=15, deadline=None)
 @given(kernel=KERNELS, x=rows(), y=rows())
 def test_swapping_the_samples_changes_nothing(method, kernel, x, y):
-    assert (
-        abs(estimate(method, kernel, x, y) - estimate(method, kernel, y, x)) < TOLERANCE
-    )
+    forth, back = estimate(method, kernel, x, y), estimate(method, kernel, y, x)
+    assert abs(forth - back) < tolerance(method)
 
 
-@pytest.mark.parametrize("method", METHODS, ids=lambda m: m.name)
+@pytest.mark.parametrize("method", METHODS, ids=name_of)
 @settings(max_examples=15, deadline=None)
 @given(kernel=KERNELS, x=rows(), y=rows(), order=st.randoms(use_true_random=False))
 def test_row_order_changes_nothing(method, kernel, x, y, order):
     i = order.sample(range(len(x)), len(x))
     j = order.sample(range(len(y)), len(y))
-    shuffled = estimate(method, kernel, x[i], y[j])
-    assert abs(estimate(method, kernel, x, y) - shuffled) < TOLERANCE
+    plain, shuffled = estimate(method, kernel, x, y), estimate(method, kernel, x[i], y[j])
+    if is_single(method) and precision.EXACT_SUMS:
+        # Sums of features are exact, and so is the center of sixteenths.
+        assert plain == shuffled
+    else:
+        assert abs(plain - shuffled) < tolerance(method)
 
 
-@pytest.mark.parametrize("method", METHODS, ids=lambda m: m.name)
+@pytest.mark.parametrize("method", METHODS, ids=name_of)
 @settings(max_examples=15, deadline=None)
 @given(kernel=KERNELS, x=rows(), y=rows(), shift=st.integers(-1000, 1000))
 def test_a_common_shift_changes_nothing(method, kernel, x, y, shift):
     shifted = estimate(method, kernel, x + shift, y + shift)
     # finufft sees the centred rows; phases of rows up to 1000 away are centred too.
-    assert abs(estimate(method, kernel, x, y) - shifted) < TOLERANCE + 2000 * EPS * 50
+    assert abs(estimate(method, kernel, x, y) - shifted) < tolerance(method) + 1e5 * EPS
 
 
-@pytest.mark.parametrize("method", METHODS, ids=lambda m: m.name)
+@pytest.mark.parametrize("method", METHODS, ids=name_of)
 @settings(max_examples=15, deadline=None)
 @given(x=rows(), y=rows(), factor=st.sampled_from([0.25, 2.0, 1024.0]))
 def test_scaling_data_and_bandwidth_together_changes_nothing(method, x, y, factor):
@@ -90,15 +123,15 @@ def test_rotating_both_samples_changes_nothing_for_radial_kernels(x, y, seed):
         assert abs(plain - rotated) < 500 * EPS
 
 
-@pytest.mark.parametrize("method", METHODS, ids=lambda m: m.name)
+@pytest.mark.parametrize("method", METHODS, ids=name_of)
 @settings(max_examples=15, deadline=None)
 @given(kernel=KERNELS, x=rows(), y=rows())
 def test_the_biased_estimate_is_never_negative_and_at_most_two(method, kernel, x, y):
     value = estimate(method, kernel, x, y, estimator="biased")
-    assert -TOLERANCE < value < 2.0 + TOLERANCE
+    assert -TOLERANCE < value < 2.0 + tolerance(method)
 
 
-@pytest.mark.parametrize("method", METHODS, ids=lambda m: m.name)
+@pytest.mark.parametrize("method", METHODS, ids=name_of)
 @settings(max_examples=15, deadline=None)
 @given(kernel=KERNELS, x=rows(), y=rows())
 def test_unbiased_is_biased_without_the_pairs_of_a_row_with_itself(method, kernel, x, y):
@@ -107,10 +140,10 @@ def test_unbiased_is_biased_without_the_pairs_of_a_row_with_itself(method, kerne
     unbiased = estimate(method, kernel, x, y)
     biased = estimate(method, kernel, x, y, estimator="biased")
     corrections = [estimate(method, kernel, a, a) / 2 for a in (x, y)]
-    assert abs(unbiased - (biased + sum(corrections))) < 4 * TOLERANCE
+    assert abs(unbiased - (biased + sum(corrections))) < 4 * tolerance(method)
 
 
-@pytest.mark.parametrize("method", METHODS, ids=lambda m: m.name)
+@pytest.mark.parametrize("method", METHODS, ids=name_of)
 @settings(max_examples=15, deadline=None)
 @given(x=rows(), y=rows(), factor=st.floats(0.1, 10.0))
 def test_a_factor_of_the_kernel_is_a_factor_of_the_estimate(method, x, y, factor):

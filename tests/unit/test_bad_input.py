@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 import numpy as np
+import precision
 import pytest
 import scipy.sparse
 
@@ -532,7 +533,14 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("method", ALL_METHODS[:-1], ids=repr)
+IN_DOUBLE = [
+    Fourier(64, sampling="iid", precision="double"),
+    Fourier(64, sampling="orthogonal", algorithm="amplitudes", precision="double"),
+    Fastfood(64, precision="double"),
+]
+
+
+@pytest.mark.parametrize("method", ALL_METHODS[:-1] + IN_DOUBLE, ids=repr)
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_of_the_same_numbers_gives_the_same_estimate(
     form: str, method: Any
@@ -543,6 +551,14 @@ def test_every_form_of_the_same_numbers_gives_the_same_estimate(
     # products of |w| < 5 and |x| <= 4 are off by 60 eps, a squared amplitude by 4 times
     # that; differences of kernel values by less.
     bound = 3 * 4 * 60 * 2.0**-52
+    in_single = method in (ALL_METHODS[1], ALL_METHODS[2], ALL_METHODS[4])
+    if in_single and scipy.sparse.issparse(x):
+        # Features of drawn frequencies are in single precision and sparse rows are not
+        # centred: phases of up to 60, in both estimates.
+        feature = precision.feature_error(60 / (2 * np.pi), 3, single=True)
+        bound = 2 * precision.mmd2_error(feature, n_rows=30)
+    elif in_single and precision.EXACT_SUMS:
+        bound = 0.0
     assert mmd2(x, y, method) == pytest.approx(plain, rel=0.0, abs=bound)
     assert mmd2(x, Y, method) == pytest.approx(plain, rel=0.0, abs=bound)
     assert mmd2(X, y, method) == pytest.approx(plain, rel=0.0, abs=bound)

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
+import precision
 import pytest
 import scipy.sparse
+from feature_sums import (
+    channel_list,
+    family_bounds,
+    fastfood_bounds,
+    row_features,
+)
+from precision import EXACT_SUMS, STEP, assert_same_sums
 
 import fastmmd
-from fastmmd.frequencies.dense import DenseFrequencies
+from fastmmd._backends import Places
+from fastmmd._rows import Rows
+from fastmmd.frequencies import dense
 from fastmmd.frequencies.draw import draw_frequencies
 from fastmmd.frequencies.family import draw_family
 
 EPS = np.finfo(float).eps
-
-# Single-precision features. A turn of at most 1/2 rounds to 2^-26 turns = 0.94e-7 rad,
-# 2 pi itself is off by 2.8e-8 of an angle of at most pi, 0.87e-7, the product rounds to
-# 2^-23 = 1.19e-7, and cosine and sine to 2 units in the last place, 1.19e-7.
-FEATURE = 4.2e-7
 
 GAUSSIANS = [fastmmd.Gaussian(h) for h in (0.5, 1.0, 3.0)]
 MIXED = [
@@ -68,89 +75,115 @@ def test_kernels_are_bundled_by_shape():
 def test_edges_give_each_kernel_a_cosine_and_a_sine_for_each_frequency():
     family = draw_family(GAUSSIANS, [4, 2, 8], 3, seed=0)
     assert family.edges == (0, 8, 12, 28)
-    assert family.features(np.zeros((5, 3)), None).shape == (5, 28)
+    # The row at the center has cosine 1 and sine 0, exactly.
+    expected = [1] * 4 + [0] * 4 + [1] * 2 + [0] * 2 + [1] * 8 + [0] * 8
+    assert row_features(family, np.zeros((2, 3))).tolist() == [expected, expected]
 
 
 def test_one_projection_serves_all_bandwidths(monkeypatch, rng):
     calls = []
-    project = DenseFrequencies.project
+    feature_sums = dense.matrix_feature_sums
 
-    def counted(self, rows, center, /):
-        calls.append(len(self.frequencies))
-        return project(self, rows, center)
+    def counted(sums, rows, places, frequencies, channels, /, **options):
+        calls.append((len(frequencies), len(channels)))
+        return feature_sums(sums, rows, places, frequencies, channels, **options)
 
-    monkeypatch.setattr(DenseFrequencies, "project", counted)
+    monkeypatch.setattr(dense, "matrix_feature_sums", counted)
     family = draw_family(GAUSSIANS, [4, 16, 8], 3, seed=0)
-    family.features(rng.normal(size=(6, 3)), None)
-    assert calls == [16]
+    row_features(family, rng.normal(size=(6, 3)))
+    assert calls == [(16, 3)]
 
 
 @pytest.mark.parametrize("n_columns", [1, 3, 9])
 def test_features_are_cosines_and_sines_of_each_kernels_phases(n_columns, rng):
     family = draw_family(MIXED, range(3, 3 + len(MIXED)), n_columns, seed=4)
     rows = rng.normal(size=(200, n_columns))
-    found = family.features(rows, None)
-    assert found.dtype == np.float32
-    error = np.abs(found - exact_features(family, rows)).max()
-    assert error < FEATURE + phase_error(family, rows)
+    errors = np.abs(row_features(family, rows) - exact_features(family, rows))
+    assert (errors <= family_bounds(family, rows) + phase_error(family, rows)).all()
+
+
+def test_features_in_double_precision(rng):
+    family = draw_family(MIXED, [8] * len(MIXED), 3, single=False, seed=4)
+    rows = rng.normal(size=(200, 3))
+    errors = np.abs(row_features(family, rows) - exact_features(family, rows))
+    # Twice the phases' errors, for the reference's own; a doubled angle for Matern.
+    bound = 2 * (phase_error(family, rows) + precision.value_error(precision.DOUBLE, 1))
+    assert errors.max() <= bound
 
 
 @pytest.mark.parametrize("size", [1.0, 1e3, 1e6])
 def test_features_stay_right_far_away(size, rng):
-    # Without the reduction to one turn in double precision, single precision would have
-    # lost 6e-8 of a phase: 0.06 of a turn at 1e6.
+    # Rows whose typical phase is more than 32 turns are computed in double precision:
+    # single would have lost 6e-8 of a phase, 0.06 of a turn at 1e6.
     family = draw_family([fastmmd.Gaussian(1.0)], [64], 2, seed=0)
+    frequencies = frequencies_of(family, 0)
     rows = size * rng.normal(size=(500, 2))
-    error = np.abs(family.features(rows, None) - exact_features(family, rows)).max()
-    assert error < FEATURE + 2 * phase_error(family, rows)
+    typical = math.sqrt(np.square(frequencies).mean())
+    far = np.linalg.norm(rows, axis=1) * typical / (2 * np.pi) > 32.0
+    assert far.mean() in {0.0, 1.0} or size == 1e3
+    bounds = np.where(
+        far[:, None],
+        precision.feature_error(0.0, 2, single=True),
+        family_bounds(family, rows),
+    )
+    errors = np.abs(row_features(family, rows) - exact_features(family, rows))
+    assert (errors <= bounds + 2 * phase_error(family, rows)).all()
 
 
 def test_features_have_length_one(rng):
     family = draw_family(MIXED, [8] * len(MIXED), 2, seed=0)
-    found = family.features(10 * rng.normal(size=(300, 2)), None).astype(float)
+    found = row_features(family, 10 * rng.normal(size=(300, 2)))
     squares = np.square(found).reshape(300, len(MIXED), 16).sum(axis=2) / 8
-    # An angle that is off does not matter here, only the last rounding of both features:
-    # cos (1 + a) and sin (1 + b) with |a|, |b| of at most two units.
-    np.testing.assert_allclose(squares, 1.0, rtol=0, atol=2 * 2 * 2**-23)
+    # An angle that is off does not matter here, only what cosine and sine are off
+    # themselves, once doubled for Matern: 2 (|c| + |s|) times that.
+    value = precision.value_error(precision.SINGLE, 1) + STEP / 2
+    np.testing.assert_allclose(squares, 1.0, rtol=0, atol=2 * math.sqrt(2) * value)
 
 
 def test_features_of_a_row_do_not_depend_on_the_others(rng):
     family = draw_family(GAUSSIANS, [8] * 3, 2, seed=0)
     rows = rng.normal(size=(50, 2))
-    together = family.features(rows, None)
-    alone = np.concatenate([family.features(row[None], None) for row in rows])
-    # A phase may be rounded otherwise in another batch, and its feature with it: an angle
-    # near pi by one unit, 2.4e-7, and the feature itself by 1.2e-7.
-    assert np.abs(together - alone).max() < 3.6e-7
-    # Which is rare: the phase would have to lie within 1e-15 of a point of a 1e-8 grid.
-    assert np.mean(together != alone) < 1e-3
+    rows[::7] *= 1e4  # some in double precision
+    together = row_features(family, rows)
+    alone = np.concatenate([row_features(family, row[None]) for row in rows])
+    assert_same_sums(together, alone, np.ones(50))
+    order = rng.permutation(50)
+    assert_same_sums(row_features(family, rows[order]), together[order], np.ones(50))
 
 
 def test_a_center_is_taken_off_rows(rng):
     family = draw_family(GAUSSIANS, [8] * 3, 2, seed=0)
     # Whole numbers of sixteenths: the difference is exact.
     rows, center = rng.integers(-50, 50, size=(40, 2)) / 16, np.array([100.0, -3.5])
-    moved = family.features(rows + center, center)
-    np.testing.assert_array_equal(moved, family.features(rows, None))
+    moved = row_features(family, rows + center, center)
+    np.testing.assert_array_equal(moved, row_features(family, rows))
 
 
 def test_sparse_rows_have_the_features_of_dense_ones(rng):
     family = draw_family(MIXED, [8] * len(MIXED), 5, seed=0)
     rows = rng.normal(size=(30, 5)) * (rng.random((30, 5)) < 0.4)
+    sparse_rows = scipy.sparse.csr_array(rows)
     center = np.array([0.5, 0.0, -1.0, 2.0, 0.25])
-    dense = family.features(rows, center)
-    sparse = family.features(scipy.sparse.csr_array(rows), center)
-    bound = 2 * FEATURE + phase_error(family, rows) + phase_error(family, center[None])
-    assert np.abs(dense - sparse).max() < bound
+    difference = np.abs(
+        row_features(family, rows, center) - row_features(family, sparse_rows, center)
+    )
+    bounds = family_bounds(family, rows, center)
+    bounds += family_bounds(family, sparse_rows, center)
+    assert (difference <= bounds).all()
 
 
 def test_a_family_has_the_features_of_its_kernels_alone(rng):
     family = draw_family(GAUSSIANS, [8] * 3, 2, seed=5)
     rows = rng.normal(size=(40, 2))
+    found, bounds = row_features(family, rows), family_bounds(family, rows)
     for index, kernel in enumerate(GAUSSIANS):
-        alone = draw_family([kernel], [8], 2, seed=5).features(rows, None)
-        start, stop = family.edges[index : index + 2]
-        np.testing.assert_array_equal(alone, family.features(rows, None)[:, start:stop])
+        alone = row_features(draw_family([kernel], [8], 2, seed=5), rows)
+        columns = slice(*family.edges[index : index + 2])
+        if index == 0 and EXACT_SUMS:
+            # Half the bandwidth of the next: its angles are that one's, doubled.
+            assert (np.abs(alone - found[:, columns]) <= 2 * bounds[:, columns]).all()
+        else:
+            np.testing.assert_array_equal(alone, found[:, columns])
 
 
 def test_fewer_frequencies_are_the_first_of_more():
@@ -207,42 +240,59 @@ def test_fastfood_serves_all_bandwidths_too(rng):
     family = draw_family(GAUSSIANS, [16, 8, 8], 4, sampling="fastfood", seed=0)
     (bundle,) = family.bundles
     rows = rng.normal(size=(20, 4))
-    phases = bundle.base.project(rows, None)[:, :8] / 3.0
-    found = family.features(rows, None)[:, family.edges[2] :]
-    expected = np.concatenate([np.cos(phases), np.sin(phases)], axis=1)
-    assert np.abs(found - expected).max() < FEATURE + 8 * EPS * np.abs(phases).max()
+    phases = bundle.base.project(rows, None)
+    found = row_features(family, rows)
+    channels = channel_list(
+        *(
+            (1 / (2 * np.pi * member.bandwidth), member.n_frequencies)
+            for member in bundle.members
+        )
+    )
+    bounds = fastfood_bounds(rows, bundle.base.blocks, channels, None, single=True)
+    for index, kernel in enumerate(GAUSSIANS):
+        angles = phases[:, : family.n_frequencies[index]] / kernel.bandwidth
+        expected = np.concatenate([np.cos(angles), np.sin(angles)], axis=1)
+        columns = slice(*family.edges[index : index + 2])
+        # The reference's phases are in double precision.
+        slack = bounds[:, columns] + 8 * EPS * np.abs(angles).max()
+        assert (np.abs(found[:, columns] - expected) <= slack).all()
 
 
-def test_features_are_added_to_the_sums_of_their_bins(rng):
-    family = draw_family(GAUSSIANS, [4] * 3, 2, seed=0)
+@pytest.mark.parametrize("sampling", ["auto", "fastfood"])
+def test_features_are_added_to_the_sums_of_their_bins(sampling, rng):
+    family = draw_family(GAUSSIANS, [4] * 3, 2, sampling=sampling, seed=0)
     rows = rng.normal(size=(60, 2))
     bins = np.sort(rng.choice([0, 2, 3, 6], size=60))
+    edges = np.concatenate([[0], np.cumsum(np.bincount(bins, minlength=8))])
+    order = rng.permutation(60)
+    shuffled = np.empty_like(rows)
+    shuffled[order] = rows
     sums = np.ones((8, family.edges[-1]))
-    family.add_features(sums, rows, None, bins)
-    features = family.features(rows, None).astype(float)
+    family.add_feature_sums(sums, Rows(shuffled), Places(edges, order), None)
+    features = row_features(family, rows)
+    # Exactly: features are multiples of 2^-22.
     expected = np.stack([1.0 + features[bins == b].sum(axis=0) for b in range(8)])
-    # Two ways to add up to 60 numbers of at most 1, in double precision.
-    np.testing.assert_allclose(sums, expected, rtol=0, atol=60 * 60 * EPS)
+    assert_same_sums(sums, expected, np.diff(edges))
 
 
 @pytest.mark.parametrize("bins", [[0], [5], [0, 0, 0], [0, 1, 2], [7, 7]])
 def test_runs_of_bins_are_told_apart(bins):
     family = draw_family([fastmmd.Gaussian(1.0)], [1], 1, seed=0)
     sums = np.zeros((8, 2))
+    counts = np.bincount(bins, minlength=8)
+    places = Places(np.concatenate([[0], np.cumsum(counts)]))
     # The row at the center has cosine 1 and sine 0, exactly.
-    family.add_features(sums, np.zeros((len(bins), 1)), None, np.array(bins))
-    assert sums[:, 0].tolist() == np.bincount(bins, minlength=8).tolist()
+    family.add_feature_sums(sums, Rows(np.zeros((len(bins), 1))), places, None)
+    assert sums[:, 0].tolist() == counts.tolist()
     assert not sums[:, 1].any()
 
 
-@pytest.mark.parametrize(
-    ("n_frequencies", "expected"), [([512], 256), ([128, 128], 512), ([10**6], 16)]
-)
-def test_blocks_hold_a_megabyte_of_features_but_at_least_16_rows(n_frequencies, expected):
-    family = draw_family(
-        GAUSSIANS[: len(n_frequencies)], n_frequencies, 1, sampling="iid", seed=0
-    )
-    assert family.block_rows() == expected
+def test_no_rows_add_nothing():
+    family = draw_family(MIXED, [8] * len(MIXED), 2, seed=0)
+    for rows in (np.empty((0, 2)), scipy.sparse.csr_array((0, 2))):
+        sums = np.full((1, family.edges[-1]), 3.0)
+        family.add_feature_sums(sums, Rows(rows), Places(np.array([0, 0])), None)
+        assert (sums == 3.0).all()
 
 
 def test_grams_are_the_kernels_that_the_frequencies_give(rng):

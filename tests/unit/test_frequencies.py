@@ -32,13 +32,16 @@ def mean_cosine_and_error(draws, delta):
 
 
 @pytest.mark.parametrize("kernel", RADIAL, ids=repr)
-@pytest.mark.parametrize("n_columns", [1, 3, 5])
-def test_orthogonal_draws_are_unbiased_for_every_radial_kernel(kernel, n_columns, rng):
+@pytest.mark.parametrize(
+    ("sampling", "n_columns"),
+    [("orthogonal", 1), ("orthogonal", 3), ("orthogonal", 5), ("stratified", 3)],
+)
+def test_orthogonal_draws_are_unbiased_for_every_radial_kernel(
+    kernel, sampling, n_columns, rng
+):
     delta = np.linspace(0.3, 0.9, n_columns)
     draws = [
-        draw_frequencies(
-            kernel, 64, n_columns, sampling="orthogonal", rng=rng
-        ).frequencies
+        draw_frequencies(kernel, 64, n_columns, sampling=sampling, rng=rng).frequencies
         for _ in range(300)
     ]
     mean, error = mean_cosine_and_error(draws, delta)
@@ -126,7 +129,7 @@ def test_better_draws_err_less_than_independent_ones(rng):
 
 def test_a_draw_is_repeatable_and_depends_on_the_seed():
     kernel = fastmmd.Matern(1.0, nu=1.5)
-    for sampling in ("iid", "orthogonal", "sobol"):
+    for sampling in ("iid", "orthogonal", "sobol", "stratified"):
         first, again, other = (
             draw_frequencies(kernel, 33, 3, sampling=sampling, rng=seed).frequencies
             for seed in (1, 1, 2)
@@ -136,7 +139,7 @@ def test_a_draw_is_repeatable_and_depends_on_the_seed():
 
 
 def test_groups_cover_all_frequencies():
-    for sampling in ("iid", "orthogonal", "sobol"):
+    for sampling in ("iid", "orthogonal", "sobol", "stratified"):
         for n_frequencies in (1, 5, 8, 100):
             drawn = draw_frequencies(
                 fastmmd.Gaussian(1.0), n_frequencies, 3, sampling=sampling, rng=0
@@ -144,9 +147,11 @@ def test_groups_cover_all_frequencies():
             assert drawn.n_frequencies == drawn.group_sizes.sum() == n_frequencies
 
 
-def test_orthogonal_needs_a_radial_kernel():
-    with pytest.raises(fastmmd.UnsupportedKernelError, match="not radial; got"):
-        draw_frequencies(fastmmd.Laplace(1.0), 4, 2, sampling="orthogonal")
+@pytest.mark.parametrize("sampling", ["orthogonal", "stratified"])
+def test_lengths_need_a_radial_kernel(sampling):
+    message = f'not radial; got "{sampling}" with'
+    with pytest.raises(fastmmd.UnsupportedKernelError, match=message):
+        draw_frequencies(fastmmd.Laplace(1.0), 4, 2, sampling=sampling)
 
 
 def test_sobol_needs_a_kernel_that_maps_uniforms():
@@ -156,12 +161,17 @@ def test_sobol_needs_a_kernel_that_maps_uniforms():
 
 
 def test_auto_sampling_by_kernel_and_columns():
-    assert choose_sampling(fastmmd.Gaussian(1.0), 2) == "sobol"
-    assert choose_sampling(fastmmd.Gaussian(1.0), 64) == "orthogonal"
-    assert choose_sampling(fastmmd.Laplace(1.0), 2) == "sobol"
-    assert choose_sampling(fastmmd.Laplace(1.0), 64) == "iid"
+    assert choose_sampling(fastmmd.Gaussian(1.0), 2, 64) == "sobol"
+    assert choose_sampling(fastmmd.Gaussian(1.0), 64, 64) == "orthogonal"
+    # Few directions in many columns are nearly orthogonal by themselves.
+    assert choose_sampling(fastmmd.Gaussian(1.0), 64, 9) == "orthogonal"
+    assert choose_sampling(fastmmd.Gaussian(1.0), 64, 8) == "stratified"
+    assert choose_sampling(fastmmd.Gaussian(1.0), 2, 1) == "sobol"
+    assert choose_sampling(fastmmd.Laplace(1.0), 2, 64) == "sobol"
+    assert choose_sampling(fastmmd.Laplace(1.0), 64, 64) == "iid"
+    assert choose_sampling(fastmmd.Laplace(1.0), 64, 1) == "iid"
     plain = fastmmd.SpectralKernel(lambda n, d, rng: rng.normal(size=(n, d)))
-    assert choose_sampling(plain, 2) == "iid"
+    assert choose_sampling(plain, 2, 64) == "iid"
 
 
 @pytest.mark.parametrize(
@@ -169,20 +179,21 @@ def test_auto_sampling_by_kernel_and_columns():
 )
 def test_fastfood_projection_is_its_chain_of_matrices(n_frequencies, n_columns, rng):
     drawn = draw_fastfood(fastmmd.Gaussian(0.7), n_frequencies, n_columns, rng=rng)
-    padded = drawn.signs.shape[1]
+    blocks = drawn.blocks
+    padded = blocks.signs.shape[1]
     hadamard = scipy.linalg.hadamard(padded).astype(float)
-    blocks = []
-    for b in range(len(drawn.signs)):
-        permutation = np.eye(padded)[drawn.order[b]]
-        blocks.append(
-            np.diag(drawn.scales[b])
+    parts = []
+    for b in range(len(blocks.signs)):
+        permutation = np.eye(padded)[blocks.order[b]]
+        parts.append(
+            np.diag(blocks.scales[b])
             @ hadamard
-            @ np.diag(drawn.normals[b])
+            @ np.diag(blocks.normals[b])
             @ permutation
             @ hadamard
-            @ np.diag(drawn.signs[b])
+            @ np.diag(blocks.signs[b])
         )
-    dense = np.concatenate(blocks)[:n_frequencies, :n_columns]
+    dense = np.concatenate(parts)[:n_frequencies, :n_columns]
     rows = rng.normal(size=(7, n_columns))
     expected = (rows - 0.5) @ dense.T
     # 2 log2(padded) additions of terms whose total size is below padded * |phase|.

@@ -6,18 +6,14 @@ import copy
 import pickle
 
 import numpy as np
+import precision
 import pytest
 import scipy.sparse
+from feature_sums import channel_list, exact_features, feature_bounds
 
 import fastmmd
 from fastmmd import Gaussian, IncompatibleSketchError, Laplace, Sketch
 from fastmmd.sketch.routing import route, stream_id
-
-EPS = np.finfo(float).eps
-
-# How far one single-precision feature can move when its phase is rounded otherwise: the
-# angle by a unit near pi, 2.4e-7, and the feature by two halves of a unit, 1.2e-7.
-FLIP = 3.6e-7
 
 
 def small(kernel=None, n_columns=2, **options):
@@ -39,12 +35,10 @@ def own_frequencies(sketch, index=0):
     raise AssertionError(index)
 
 
-def assert_close(first, second):
-    """Check that counts agree exactly and sums up to a rounding of every feature."""
+def assert_same(first, second):
+    """Check that counts and sums agree exactly, though rows came otherwise."""
     np.testing.assert_array_equal(first.counts, second.counts)
-    # Adding n numbers of at most 1 errs by n eps a number.
-    atol = (FLIP + first.count * EPS) * first.counts[:, None]
-    assert (np.abs(first.sums - second.sums) <= atol).all()
+    precision.assert_same_sums(first.sums, second.sums, first.counts)
 
 
 # --- What is in a sketch
@@ -54,15 +48,17 @@ def test_counts_and_sums_are_those_of_the_rows_in_each_slot(rng):
     rows = rng.normal(size=(500, 2))
     sketch = filled(rows, Gaussian(0.5), center=[1.0, -2.0])
     slots = route(stream_id("a"), 0, 500, 8)
-    phases = (rows - [1.0, -2.0]) @ own_frequencies(sketch).T
-    features = np.concatenate([np.cos(phases), np.sin(phases)], axis=1)
-    expected = np.stack([features[slots == slot].sum(axis=0) for slot in range(8)])
+    channels, center = channel_list((1 / (2 * np.pi), 8)), np.array([1.0, -2.0])
+    frequencies = own_frequencies(sketch)
+    features = exact_features(rows, frequencies, channels, center)
+    bounds = feature_bounds(rows, frequencies, channels, center, single=True)
+    expected, atol = (
+        np.stack([values[slots == slot].sum(axis=0) for slot in range(8)])
+        for values in (features, bounds)
+    )
     np.testing.assert_array_equal(sketch.counts, np.bincount(slots, minlength=8))
-    # A feature errs by at most 4.2e-7 in single precision (see test_family.py), its
-    # phase of less than 100 by 1e-13.
-    atol = 4.3e-7 * sketch.counts[:, None]
     assert (np.abs(sketch.sums - expected) <= atol).all()
-    # Errors of single features are of either sign and about 5e-8, so sums do better.
+    # Errors of single features are of either sign and much smaller, so sums do better.
     assert (np.abs(sketch.sums - expected) <= 0.1 * atol).mean() > 0.9
 
 
@@ -82,8 +78,9 @@ def test_features_have_length_one(rng):
     for _ in range(20):
         sketch = filled(100 * rng.normal(size=(1, 2)), kernels)
         squares = np.square(sketch.sums.sum(axis=0)).reshape(3, 16).sum(axis=1) / 8
-        # Two units in the last place of every feature.
-        np.testing.assert_allclose(squares, 1.0, rtol=0, atol=4 * 2**-23)
+        # What cosine and sine are off themselves, times 2 (|c| + |s|).
+        value = precision.feature_error(0.0, 2, single=True)
+        np.testing.assert_allclose(squares, 1.0, rtol=0, atol=2 * np.sqrt(2) * value)
 
 
 def test_slots_do_not_depend_on_what_rows_hold(rng):
@@ -170,8 +167,17 @@ def test_kernels_share_a_projection_and_have_the_sums_they_have_alone(rng):
             own_frequencies(family, index), own_frequencies(alone)
         )
         part = family.sums[:, 16 * index : 16 * (index + 1)]
-        # The same features; blocks of rows may differ, and with them the order of adding.
-        assert np.abs(part - alone.sums).max() <= family.count * (FLIP + 200 * EPS)
+        if index == 0:
+            # Half the bandwidth of the next: its angles are that one's, doubled.
+            channels = channel_list((1 / np.pi, 8), (1 / (2 * np.pi), 8))
+            bounds = feature_bounds(
+                rows, own_frequencies(family, 1), channels, single=True
+            )
+            slots = route(stream_id("a"), 0, 200, 8)
+            atol = np.stack([bounds[slots == slot, :16].sum(axis=0) for slot in range(8)])
+            assert (np.abs(part - alone.sums) <= 2 * atol).all()
+        else:
+            precision.assert_same_sums(part, alone.sums, family.counts)
         np.testing.assert_array_equal(family.counts, alone.counts)
 
 
@@ -197,7 +203,21 @@ def test_rows_may_come_in_many_forms(convert, rng):
     rows = rng.integers(-5, 6, size=(100, 3)).astype(float)
     center = [0.5, 1.0, -1.0]
     expected = filled(rows, n_columns=3, center=center)
-    assert_close(filled(convert(rows), n_columns=3, center=center), expected)
+    found = filled(convert(rows), n_columns=3, center=center)
+    if not scipy.sparse.issparse(convert(rows)):
+        assert_same(found, expected)
+        return
+    # Phases of sparse rows start from the center's, so they are rounded otherwise.
+    np.testing.assert_array_equal(found.counts, expected.counts)
+    channels = channel_list((1 / (2 * np.pi), 8))
+    bounds = sum(
+        feature_bounds(
+            form, own_frequencies(found), channels, np.array(center), single=True
+        ).max()
+        for form in (rows, scipy.sparse.csr_array(rows))
+    )
+    atol = bounds * found.counts[:, None]
+    assert (np.abs(found.sums - expected.sums) <= atol).all()
 
 
 def test_one_dimension_is_one_column(rng):
@@ -413,9 +433,9 @@ def test_a_finer_sketch_is_made_coarser_by_merging(finer, coarser, rng):
     expected = filled(rows[0], n_bins=coarser) + coarse
     for found in (fine + coarse, coarse + fine):
         assert found.n_bins == coarser
-        assert_close(found, expected)
+        assert_same(found, expected)
     assert fine.n_bins == finer
-    # Both orders add the same numbers in the same order.
+    # Sums are exact, so their order does not matter.
     assert fine + coarse == coarse + fine
 
 
@@ -426,7 +446,7 @@ def test_a_sketch_made_coarser_goes_on_like_one_that_was_coarse_all_along(rng):
     fine.merge(small(n_bins=16, stream="b"))
     fine.update(rows[200:])
     coarse.update(rows)
-    assert_close(fine, coarse)
+    assert_same(fine, coarse)
 
 
 def test_taking_over_a_stream_goes_on_where_it_ended(rng):
@@ -437,7 +457,7 @@ def test_taking_over_a_stream_goes_on_where_it_ended(rng):
     again.merge(first)
     again.update(rows[200:])
     expected = filled(rows)
-    assert_close(again, expected)
+    assert_same(again, expected)
     assert again._streams == expected._streams
 
 

@@ -12,7 +12,8 @@ typedef std::int64_t Integers __attribute__((vector_size(register_bytes)));
 [[gnu::always_inline]] inline Doubles larger(Doubles a, Doubles b) { return a > b ? a : b; }
 [[gnu::always_inline]] inline Doubles smaller(Doubles a, Doubles b) { return a < b ? a : b; }
 
-// exp(-y) for y >= 0; 0 from y = 708 on, where it would be denormal soon.
+// exp(-y) for y >= 0. From y = 708 on, and for NaN, it is exp(-708) = 3e-308: 0 for every
+// sum with a larger term.
 [[gnu::always_inline]] inline Doubles exp_of_minus(Doubles y) {
     constexpr double magic = 6755399441055744.0;  // 1.5 * 2^52: rounds to whole numbers
     constexpr double log2_e = 1.4426950408889634;
@@ -22,30 +23,21 @@ typedef std::int64_t Integers __attribute__((vector_size(register_bytes)));
     const Doubles shifted = x * log2_e + magic;
     const Doubles n = shifted - magic;
     const Doubles r = (x - n * ln2_high) - n * ln2_low;  // |r| <= ln(2) / 2
-    // Taylor's series: the first term left out is below 2^-56.
-    constexpr double c[] = {1.0,
-                            1.0,
-                            1.0 / 2,
-                            1.0 / 6,
-                            1.0 / 24,
-                            1.0 / 120,
-                            1.0 / 720,
-                            1.0 / 5040,
-                            1.0 / 40320,
-                            1.0 / 362880,
-                            1.0 / 3628800,
-                            1.0 / 39916800,
-                            1.0 / 479001600,
-                            1.0 / 6227020800.0};
-    Doubles p = broadcast(c[13]);
-#pragma GCC unroll 13
-    for (int i = 12; i >= 0; --i) {
+    // exp(r) = 1 + r + r^2 P(r), right to 1.1e-17 (native/tools/coefficients.py).
+    constexpr double c[] = {
+        0.5000000000000012,     0.166666666666667,      0.04166666666651606,
+        0.008333333333307266,   0.0013888888946871516,  0.00019841269917274582,
+        2.4801490073885314e-05, 2.7557216384372063e-06, 2.763123805319207e-07,
+        2.5117837877912643e-08};
+    Doubles p = broadcast(c[9]);
+#pragma GCC unroll 9
+    for (int i = 8; i >= 0; --i) {
         p = p * r + c[i];
     }
+    p = (p * r + 1.0) * r + 1.0;
     // 2^n: the low bits of `shifted` are n, moved to where the exponent is.
-    const Integers power = (reinterpret_cast<Integers>(shifted) << 52);
-    const Doubles value = reinterpret_cast<Doubles>(reinterpret_cast<Integers>(p) + power);
-    return y < 708.0 ? value : Doubles{};
+    const Integers power = reinterpret_cast<Integers>(shifted) << 52;
+    return reinterpret_cast<Doubles>(reinterpret_cast<Integers>(p) + power);
 }
 
 // log(1 + u) for u >= 0.

@@ -55,23 +55,39 @@ inline void distance_tile(const double *__restrict rows, const double *__restric
     }
 }
 
+[[gnu::always_inline]] inline bool all_set(Integers mask) {
+    std::int64_t all = -1;
+    for (std::size_t k = 0; k < lanes<double>; ++k) {
+        all &= mask[k];
+    }
+    return all != 0;
+}
+
 // Squared distances of one tile from a product: |x|^2 + |y|^2 - 2 x.y, and from differences
 // where that cancels or overflows.
 inline void squared_tile(const double *__restrict rows, const double *__restrict columns,
                          const double *row_squares, const double *column_squares,
                          std::size_t n_terms, double *out) {
     product_tile<double>(rows, columns, n_terms, out, panel<double>, false);
+    Integers good = Integers{} - 1;
     for (std::size_t r = 0; r < tile_rows; ++r) {
         for (std::size_t c = 0; c < panel<double>; c += lanes<double>) {
             double *at = out + r * panel<double> + c;
             const Doubles lengths = row_squares[r] + load(column_squares + c);
-            Doubles squared = lengths - 2.0 * load(at);
-            const Integers good = squared >= cancelled * lengths && squared <= far_away;
-            bool all = true;
-            for (std::size_t k = 0; k < lanes<double>; ++k) {
-                all = all && good[k] != 0;
-            }
-            if (!all) {
+            const Doubles squared = lengths - 2.0 * load(at);
+            good &= squared >= cancelled * lengths && squared <= far_away;
+            store(at, squared);
+        }
+    }
+    if (all_set(good)) {
+        return;
+    }
+    for (std::size_t r = 0; r < tile_rows; ++r) {
+        for (std::size_t c = 0; c < panel<double>; c += lanes<double>) {
+            double *at = out + r * panel<double> + c;
+            const Doubles lengths = row_squares[r] + load(column_squares + c);
+            Doubles squared = load(at);
+            if (!all_set(squared >= cancelled * lengths && squared <= far_away)) {
                 squared = Doubles{};
                 for (std::size_t k = 0; k < n_terms; ++k) {
                     const Doubles difference =
@@ -89,12 +105,14 @@ template <Profile profile>
     if constexpr (profile == Profile::reciprocal) {
         return 1.0 / s;
     }
-    s = s < far_away ? s : broadcast(far_away);
     if constexpr (profile == Profile::gaussian) {
         return exp_of_minus(0.5 * s);
-    } else if constexpr (profile == Profile::exponential) {
+    }
+    if constexpr (profile == Profile::exponential) {
         return exp_of_minus(s);
-    } else if constexpr (profile == Profile::rational_quadratic) {
+    }
+    s = s < far_away ? s : broadcast(far_away);
+    if constexpr (profile == Profile::rational_quadratic) {
         return exp_of_minus(parameter * log_of_one_plus(s * (0.5 / parameter)));
     } else {
         constexpr double two_nu = profile == Profile::matern_1   ? 1.0
@@ -104,6 +122,8 @@ template <Profile profile>
         for (std::size_t k = 0; k < lanes<double>; ++k) {
             a[k] = __builtin_sqrt(two_nu * s[k]);
         }
+        // No further than the exponential falls, or the powers of `a` would outgrow it.
+        a = smaller(a, broadcast(708.0));
         const Doubles e = exp_of_minus(a);
         if constexpr (profile == Profile::matern_1) {
             return e;

@@ -40,9 +40,9 @@ class Fourier(Method):
     ----------
     n_frequencies : int, default=1024
         Number of frequencies L; each gives a cosine and a sine.
-    sampling : {"auto", "iid", "orthogonal", "sobol"}, default="auto"
+    sampling : {"auto", "iid", "orthogonal", "sobol", "stratified"}, default="auto"
         How frequencies are drawn; ``"auto"`` takes the one that errs least for the
-        number of columns.
+        numbers of columns and frequencies.
     frequencies : array of shape (n_frequencies, n_columns), optional
         Given frequencies, used as they are; then the estimate is not random, and the
         standard error is that of frequencies drawn independently.
@@ -158,7 +158,9 @@ class Fourier(Method):
         if self.frequencies is not None:
             given = check_frequencies(self.frequencies, x.n_columns)
         elif self.sampling == "auto":
-            settings = replace(self, sampling=choose_sampling(kernel, x.n_columns))
+            settings = replace(
+                self, sampling=choose_sampling(kernel, x.n_columns, self.n_frequencies)
+            )
 
         def draw(n_more: int) -> DenseFrequencies:
             if self.frequencies is not None:

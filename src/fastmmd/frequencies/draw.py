@@ -1,6 +1,6 @@
-"""Three ways to draw frequencies: independent, orthogonal, and scrambled Sobol.
+"""Ways to draw frequencies: independent, stratified, orthogonal, and scrambled Sobol.
 
-All three have the kernel's spectral law for each single frequency, so every estimate is
+All have the kernel's spectral law for each single frequency, so every estimate is
 unbiased over the draw; they differ in how frequencies depend on each other, and with it
 in how far the estimate strays. The measurement behind the automatic choice is
 ``benchmarks/sampling_error.py``, its outcome is in the documentation (Choosing
@@ -20,12 +20,19 @@ from fastmmd.frequencies.dense import GROUPS, DenseFrequencies, group_sizes
 from fastmmd.kernels.base import Kernel, open_uniforms
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from fastmmd._typing import FloatArray, RNGLike
 
-SAMPLINGS = ("auto", "iid", "orthogonal", "sobol")
+SAMPLINGS = ("auto", "iid", "orthogonal", "sobol", "stratified")
 
 _SOBOL_COLUMNS = 6
 """Up to this many columns Sobol points err least; beyond it orthogonal directions do."""
+
+_CROWDED = 0.125
+"""With fewer frequencies than this share of the columns, independent directions are nearly
+orthogonal, err little more, and need no factorisation
+(``benchmarks/few_frequencies.py``)."""
 
 _SOBOL_COLUMNS_PRODUCT = 16
 """The same for product kernels, whose alternative is independent frequencies."""
@@ -49,11 +56,12 @@ def draw_frequencies(
         Whose spectral law to draw from.
     n_frequencies, n_columns : int
         Shape of the draw.
-    sampling : {"auto", "iid", "orthogonal", "sobol"}, default="auto"
+    sampling : {"auto", "iid", "orthogonal", "sobol", "stratified"}, default="auto"
         ``"iid"``: independent. ``"orthogonal"``: directions orthogonal within blocks of
         `n_columns` frequencies, stratified lengths from the kernel's radial law; radial
-        kernels only. ``"sobol"``: scrambled Sobol points through the inverse distribution
-        function. ``"auto"``: the one that errs least for the kernel and `n_columns`.
+        kernels only. ``"stratified"``: the same with independent directions. ``"sobol"``:
+        scrambled Sobol points through the inverse distribution function. ``"auto"``: the
+        one that errs least for the kernel and `n_columns`, or as little at less cost.
     n_groups : int, optional
         Independent parts of the draw, which a standard error needs; one part errs less.
     rng : int or numpy.random.Generator, optional
@@ -68,45 +76,71 @@ def draw_frequencies(
     n_columns = check_count(n_columns, name="n_columns")
     check_choice(sampling, SAMPLINGS, name="sampling")
     if sampling == "auto":
-        sampling = choose_sampling(kernel, n_columns)
+        sampling = choose_sampling(kernel, n_columns, n_frequencies)
     n_groups = GROUPS if n_groups is None else check_count(n_groups, name="n_groups")
     generator = as_generator(rng)
-    if sampling == "orthogonal":
-        return _orthogonal(kernel, (n_frequencies, n_columns), n_groups, generator)
+    shape = (n_frequencies, n_columns)
+    if sampling in ("orthogonal", "stratified"):
+        _check_radial(kernel, sampling)
+        if sampling == "stratified":
+            # Directions are independent, so any number of groups will do.
+            most, directions = n_frequencies, _independent_directions
+        else:
+            # Each group has a whole block if possible.
+            most, directions = n_frequencies // n_columns, _orthonormal_blocks
+        return _radial(kernel, shape, min(n_groups, most), directions, generator)
     if sampling == "sobol":
-        return _sobol(kernel, (n_frequencies, n_columns), n_groups, generator)
+        return _sobol(kernel, shape, n_groups, generator)
     drawn = kernel.sample_frequencies(n_frequencies, n_columns=n_columns, rng=generator)
     return DenseFrequencies(drawn, np.ones(n_frequencies, dtype=np.intp))
 
 
-def choose_sampling(kernel: Kernel, n_columns: int, /) -> str:
-    """Return what ``sampling="auto"`` means for this kernel and number of columns."""
+def choose_sampling(kernel: Kernel, n_columns: int, n_frequencies: int, /) -> str:
+    """Return what ``sampling="auto"`` means for this kernel and these numbers."""
     limit = _SOBOL_COLUMNS if kernel.is_radial else _SOBOL_COLUMNS_PRODUCT
     if kernel.draws_from_uniforms and n_columns <= limit:
         return "sobol"
-    return "orthogonal" if kernel.is_radial else "iid"
+    if not kernel.is_radial:
+        return "iid"
+    return "stratified" if n_frequencies <= _CROWDED * n_columns else "orthogonal"
 
 
-def _orthogonal(
-    kernel: Kernel, shape: tuple[int, int], n_groups: int, rng: np.random.Generator
-) -> DenseFrequencies:
-    n_frequencies, n_columns = shape
+def _check_radial(kernel: Kernel, sampling: str) -> None:
     if not kernel.is_radial:
         msg = (
             f'`sampling` must be "iid" or "sobol" for a kernel that is not radial; got '
-            f'"orthogonal" with {kernel!r}.'
+            f'"{sampling}" with {kernel!r}.'
         )
         raise UnsupportedKernelError(msg)
-    # As many groups as give a standard error, but each with a whole block if possible.
-    sizes = group_sizes(n_frequencies, min(n_groups, n_frequencies // n_columns))
+
+
+def _radial(
+    kernel: Kernel,
+    shape: tuple[int, int],
+    n_groups: int,
+    draw_directions: Callable[[int, int, np.random.Generator], FloatArray],
+    rng: np.random.Generator,
+) -> DenseFrequencies:
+    """Return directions times lengths, in independent groups."""
+    n_frequencies, n_columns = shape
+    sizes = group_sizes(n_frequencies, n_groups)
     groups = []
     for size in sizes:
-        directions = _orthonormal_blocks(int(size), n_columns, rng)
+        directions = draw_directions(int(size), n_columns, rng)
         # Lengths are stratified over the group, which matters most where they vary most:
         # in few columns and for heavy-tailed laws.
         radii = kernel.sample_radii(int(size), n_columns=n_columns, rng=rng)
         groups.append(directions * radii[:, None])
     return DenseFrequencies(np.concatenate(groups), sizes)
+
+
+def _independent_directions(
+    n_rows: int, n_columns: int, rng: np.random.Generator
+) -> FloatArray:
+    """Return independent rows, uniformly distributed over the unit sphere."""
+    directions = rng.standard_normal((n_rows, n_columns))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    return directions
 
 
 def _orthonormal_blocks(
