@@ -104,7 +104,8 @@ void bin_pair_sums(const BinPairRequest &request, std::size_t n_threads) {
         }
     }
     // Below this many pairs threads do not pay.
-    const std::size_t n_workers = n_rows < 512 ? 1 : std::max<std::size_t>(1, n_threads);
+    const std::size_t n_workers =
+        n_rows < 512 ? 1 : std::max<std::size_t>(1, std::min(n_threads, cuts.size() - 1));
     const std::size_t size = kernels.tile_rows * request.rows.n_columns;
     std::vector<double> workspace(size * n_workers);
     run_units(cuts.size() - 1, n_workers, [&](std::size_t unit, std::size_t worker) {

@@ -42,6 +42,9 @@ _CONVERTED_NUMBERS = 2**18
 _RIGHT_NUMBERS = 2**16
 """Numbers of the rows on the right that are packed together: they stay in cache."""
 
+_RATIO = 1e100
+"""Scales that differ more do not share distances: the ratio's square would overflow."""
+
 _CALL_PAIRS = 2**27
 """Pairs of one call."""
 
@@ -167,7 +170,8 @@ def bin_pair_sums(
     if form.formula is None:
         return reference.bin_pair_sums(values, edges, form, scales)
     n_bins = len(edges) - 1
-    if form.rule == "log1p_squared" and len(scales) > 1:
+    alone = form.rule == "log1p_squared" or max(scales) > _RATIO * min(scales)
+    if alone and len(scales) > 1:
         return np.concatenate(
             [bin_pair_sums(values, edges, form, [scale]) for scale in scales]
         )
