@@ -11,6 +11,28 @@ except ImportError as _error:  # pragma: no cover
     raise MissingDependencyError(_message) from _error
 
 from fastmmd.tables.columns import Categorical, Numeric
+from fastmmd.tables.opening import open_source
+from fastmmd.tables.part import Batch, Part
+from fastmmd.tables.progress import Progress
 from fastmmd.tables.schema import Schema, SchemaReport
+from fastmmd.tables.sketching import new_sketch, schema_of, sketch_part, sketch_source
+from fastmmd.tables.source import Source
+from fastmmd.tables.two_sample import k_sample_test, two_sample_test
 
-__all__ = ["Categorical", "Numeric", "Schema", "SchemaReport"]
+__all__ = [
+    "Batch",
+    "Categorical",
+    "Numeric",
+    "Part",
+    "Progress",
+    "Schema",
+    "SchemaReport",
+    "Source",
+    "k_sample_test",
+    "new_sketch",
+    "open_source",
+    "schema_of",
+    "sketch_part",
+    "sketch_source",
+    "two_sample_test",
+]

@@ -70,3 +70,17 @@ def _convert(data: Any) -> pa.Table:
     import pyarrow.interchange
 
     return pyarrow.interchange.from_dataframe(data)
+
+
+def without_views(data: Any, /) -> Any:
+    """Return a table or batch whose strings Arrow can also take and filter.
+
+    Polars hands strings over as views, for which many functions of Arrow are missing.
+    """
+    types = pa.types
+    for i, field in enumerate(data.schema):
+        if types.is_string_view(field.type):
+            data = data.set_column(i, field.name, data.column(i).cast(pa.large_string()))
+        elif types.is_binary_view(field.type):
+            data = data.set_column(i, field.name, data.column(i).cast(pa.large_binary()))
+    return data

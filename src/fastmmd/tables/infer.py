@@ -49,10 +49,14 @@ def infer_columns(
     kinds: Mapping[str, str],
     max_levels: int,
     origin: str,
+    check: bool,
+    schemas: Sequence[pa.Schema],
 ) -> tuple[tuple[Column, ...], list[str]]:
     """Return what becomes of the named columns, and notes for the user.
 
-    All tables are one pooled sample: which of them a row is from is not looked at.
+    All tables are one pooled sample: which of them a row is from is not looked at. Without
+    `check` missing and infinite values are passed over, for whoever encodes to complain of.
+    Types are those of `schemas`: tables read from text may hold whole numbers as fractions.
     """
     n_missing: dict[str, int] = {}
     n_infinite: dict[str, int] = {}
@@ -61,7 +65,7 @@ def infer_columns(
     n_rows = sum(table.num_rows for table in tables)
     for name in names:
         parts = [table.column(name) for table in tables]
-        kind, raw, type_ = _agree(name, [part.type for part in parts], kinds)
+        kind, raw, type_ = _agree(name, [own.field(name).type for own in schemas], kinds)
         arrays = list(itertools.chain.from_iterable(part.chunks for part in parts))
         if kind == "categorical":
             counts, absent = _levels(arrays, name)
@@ -83,7 +87,7 @@ def infer_columns(
             infinite = int(np.isinf(values).sum())
             if infinite:
                 n_infinite[name] = infinite
-                continue
+                values = values[np.isfinite(values)]
             column = _numeric(name, cast("NumericKind", kind), type_, values, scale)
             column = _with_indicator(column, absent / max(n_rows, 1), missing)
             n_different = len(values) and 1 + int((values != values[0]).any())
@@ -106,14 +110,15 @@ def infer_columns(
             f"{quoted(empty)}. Leave out with `exclude={empty!r}`."
         )
         raise DataError(msg)
-    check_values(n_missing, n_infinite, n_rows, missing=missing, origin=origin)
+    if check:
+        check_values(n_missing, n_infinite, n_rows, missing=missing, origin=origin)
     notes = []
     if constant:
-        notes.append(f"constant, so they tell nothing: {quoted(constant)}.")
+        notes.append(f"constant columns, which tell nothing: {quoted(constant)}.")
     if identifiers:
         notes.append(
-            "different in nearly every row, like an identifier; consider `exclude`: "
-            f"{quoted(identifiers)}."
+            "columns with another value in nearly every row, like an identifier (consider "
+            f"`exclude`): {quoted(identifiers)}."
         )
     return tuple(columns), notes
 

@@ -41,6 +41,72 @@ _BATCH_ROWS = 2**16
 
 @final
 @dataclass(frozen=True, slots=True)
+class SchemaOptions:
+    """How a schema is to be inferred; the options of `Schema.infer`, checked."""
+
+    columns: Sequence[str] | None = None
+    exclude: Sequence[str] | None = None
+    scale: Scale = "robust"
+    missing: Missing = "raise"
+    kinds: Mapping[str, str] | None = None
+    max_levels: int = MAX_LEVELS
+
+    def __post_init__(self) -> None:
+        _check_choices(self.scale, self.missing)
+        check_count(self.max_levels, name="max_levels", minimum=2)
+        for kind in (self.kinds or {}).values():
+            check_choice(kind, KINDS, name="kinds")
+        for option, asked in (("columns", self.columns), ("exclude", self.exclude)):
+            if isinstance(asked, str):
+                msg = (
+                    f"`{option}` must be a list of names; got {asked!r}. Write "
+                    f"`[{asked!r}]`."
+                )
+                raise TypeError(msg)
+
+    def choose(self, schemas: Sequence[pa.Schema], /) -> tuple[list[str], list[str]]:
+        """Return the names of the columns to use, and notes on those left out."""
+        every: dict[str, int] = {}
+        for schema in schemas:
+            for name in schema.names:
+                every[name] = every.get(name, 0) + 1
+        for option, asked in (("columns", self.columns), ("exclude", self.exclude)):
+            unknown = [name for name in asked or () if name not in every]
+            if unknown:
+                msg = (
+                    f"`{option}` must name columns of the data; got {quoted(unknown)}. "
+                    f"They have {quoted(list(every))}."
+                )
+                raise DataError(msg)
+        left_out = set(self.exclude or ())
+        alone = [n for n in every if every[n] < len(schemas) and n not in left_out]
+        asked = list(dict.fromkeys(self.columns or every))
+        if self.columns is not None:
+            lacking = [name for name in asked if name in alone]
+            if lacking:
+                msg = (
+                    f"`columns` must be in all data; got {quoted(lacking)} only in some."
+                )
+                raise DataError(msg)
+            alone = []
+        used = [n for n in asked if every[n] == len(schemas) and n not in left_out]
+        if not used:
+            have = " and ".join(f"({', '.join(own.names) or 'none'})" for own in schemas)
+            what = "in common" if len(schemas) > 1 else "to use"
+            msg = f"the data must have columns {what}; they have {have}."
+            if left_out:
+                msg += f" Left out by `exclude`: {quoted(sorted(left_out))}."
+            raise DataError(msg)
+        for name in self.kinds or {}:
+            if name not in used:
+                msg = f"`kinds` must name columns that are used; got `{name}`."
+                raise DataError(msg)
+        notes = [f"columns that not all data have, left out: {quoted(alone)}."]
+        return used, notes if alone else []
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class SchemaReport:
     """How the columns of a table differ from those of a schema.
 
@@ -167,21 +233,19 @@ class Schema:
           x: numeric, centre 2, scale 0.741301 (integer)
           flag: boolean, centre 0.666667, scale 0.471405 (boolean)
         """
+        if not samples:
+            msg = "`samples` must be at least one table; got none."
+            raise TypeError(msg)
         tables = [
             as_table(sample, name=f"samples[{i}]" if len(samples) > 1 else "sample")
             for i, sample in enumerate(samples)
         ]
-        schema, notes = infer_schema(
-            tables,
-            columns=columns,
-            exclude=exclude,
-            scale=scale,
-            missing=missing,
-            kinds=kinds,
-            max_levels=max_levels,
-        )
+        options = SchemaOptions(columns, exclude, scale, missing, kinds, max_levels)
+        names, left_out = options.choose([table.schema for table in tables])
+        schema, notes = infer_schema(tables, names, options)
+        notes = left_out + notes
         for note in notes:
-            warnings.warn(f"columns {note}", DataWarning, stacklevel=2)
+            warnings.warn(note, DataWarning, stacklevel=2)
         return schema
 
     @property
@@ -337,93 +401,34 @@ class Schema:
 
 def infer_schema(
     tables: Sequence[pa.Table],
+    names: Sequence[str],
+    options: SchemaOptions,
     /,
     *,
-    columns: Sequence[str] | None = None,
-    exclude: Sequence[str] | None = None,
-    scale: Scale = "robust",
-    missing: Missing = "raise",
-    kinds: Mapping[str, str] | None = None,
-    max_levels: int = MAX_LEVELS,
     origin: str = "table",
+    check: bool = True,
+    schemas: Sequence[pa.Schema] | None = None,
 ) -> tuple[Schema, list[str]]:
-    """Return the schema of several tables, pooled, and notes for the user."""
-    _check_choices(scale, missing)
-    max_levels = check_count(max_levels, name="max_levels", minimum=2)
-    for kind in (kinds or {}).values():
-        check_choice(kind, KINDS, name="kinds")
-    names, alone = choose_columns(
-        [table.schema for table in tables], columns=columns, exclude=exclude
-    )
-    for name in kinds or {}:
-        if name not in names:
-            msg = f"`kinds` must name columns that are used; got `{name}`."
-            raise DataError(msg)
+    """Return the schema of several tables, pooled, and notes for the user.
+
+    With `check` missing values are an error if that is the policy, else only for whoever
+    encodes the tables. `schemas` are those of the data that the tables are a sample of.
+    """
     if not sum(table.num_rows for table in tables):
-        msg = f"{origin} must have at least one row; got none."
+        msg = f"{origin} must have at least one row; it has none."
         raise DataError(msg)
     found, notes = infer_columns(
         tables,
         names,
-        scale=scale,
-        missing=missing,
-        kinds=kinds or {},
-        max_levels=max_levels,
+        scale=options.scale,
+        missing=options.missing,
+        kinds=options.kinds or {},
+        max_levels=options.max_levels,
         origin=origin,
+        check=check,
+        schemas=[table.schema for table in tables] if schemas is None else schemas,
     )
-    if alone:
-        notes.insert(0, f"not in all tables, so left out: {quoted(alone)}.")
-    return Schema(found, scale, missing), notes
-
-
-def choose_columns(
-    schemas: Sequence[pa.Schema],
-    /,
-    *,
-    columns: Sequence[str] | None,
-    exclude: Sequence[str] | None,
-) -> tuple[list[str], list[str]]:
-    """Return the names of the columns to use, and of those that only some tables have."""
-    every: dict[str, int] = {}
-    for schema in schemas:
-        for name in schema.names:
-            every[name] = every.get(name, 0) + 1
-    for option, asked in (("columns", columns), ("exclude", exclude)):
-        if isinstance(asked, str):
-            msg = (
-                f"`{option}` must be a list of names; got {asked!r}. Write `[{asked!r}]`."
-            )
-            raise TypeError(msg)
-        unknown = [name for name in asked or () if name not in every]
-        if unknown:
-            msg = (
-                f"`{option}` must name columns of the data; got {quoted(unknown)}. They "
-                f"have {quoted(list(every))}."
-            )
-            raise DataError(msg)
-    left_out = set(exclude or ())
-    if columns is not None:
-        lacking = [name for name in columns if every[name] < len(schemas)]
-        if lacking:
-            msg = f"`columns` must be in all tables; got {quoted(lacking)} only in some."
-            raise DataError(msg)
-        names, alone = list(dict.fromkeys(columns)), []
-    else:
-        names = [name for name, n in every.items() if n == len(schemas)]
-        alone = [
-            name for name, n in every.items() if n < len(schemas) and name not in left_out
-        ]
-    used = [name for name in names if name not in left_out]
-    if not used:
-        have = " and ".join(
-            f"({', '.join(schema.names) or 'none'})" for schema in schemas
-        )
-        what = "in common" if len(schemas) > 1 else "to use"
-        msg = f"the data must have columns {what}; got {have}."
-        if left_out:
-            msg += f" Left out by `exclude`: {quoted(sorted(left_out))}."
-        raise DataError(msg)
-    return used, alone
+    return Schema(found, options.scale, options.missing), notes
 
 
 def arrow_types(table: Any, /) -> dict[str, pa.DataType]:

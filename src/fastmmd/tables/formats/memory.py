@@ -1,0 +1,32 @@
+"""A table that is in memory already, read like a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, final
+
+from fastmmd.tables.arrow import without_views
+from fastmmd.tables.formats.base import File, Format, Layout
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Memory(Format):
+    """An Arrow table."""
+
+    name: ClassVar[str] = "table"
+    table: pa.Table
+
+    def inspect(self, filesystem: Any, file: File, /) -> Layout:
+        return Layout(self.table.schema.remove_metadata(), (self.table.num_rows,))
+
+    def batches(
+        self, filesystem: Any, file: File, piece: int, schema: pa.Schema, rows: int, /
+    ) -> Iterator[pa.RecordBatch]:
+        for batch in self.table.select(schema.names).to_batches(max_chunksize=rows):
+            yield without_views(batch)
