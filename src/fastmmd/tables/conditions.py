@@ -80,6 +80,8 @@ class Comparison(Condition):
 
     def mask(self, batch: pa.RecordBatch, /) -> Any:
         left, right = _operands(batch, self.left, self.right)
+        if pa.types.is_null(left.type) or pa.types.is_null(right.type):
+            return pa.nulls(batch.num_rows, pa.bool_())
         try:
             return COMPARISONS[self.symbol](left, right)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:

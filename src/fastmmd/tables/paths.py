@@ -174,7 +174,9 @@ def _matches(
             infos[path] = info
         elif info.type == pafs.FileType.Directory and not pattern.endswith("**"):
             infos |= {inner.path: inner for inner in _below(system, path, format_name)}
-    return list(infos.values())
+    # A wide pattern also finds what lies beside data.
+    known = [info for path, info in infos.items() if format_of(path) is not None]
+    return known if known and format_name is None else list(infos.values())
 
 
 def _expand(system: Any, base: str, segments: Sequence[str]) -> Iterator[str]:
@@ -193,8 +195,9 @@ def _expand(system: Any, base: str, segments: Sequence[str]) -> Iterator[str]:
     elif re.search(r"[*?\[]", first):
         selector = pafs.FileSelector(base, allow_not_found=True)
         for info in system.get_file_info(selector):
-            name = info.base_name
-            if fnmatch.fnmatchcase(name, first) and not _hidden(info.path, base):
+            fits = fnmatch.fnmatchcase(info.base_name, first)
+            leads_on = not rest or info.type == pafs.FileType.Directory
+            if fits and leads_on and not _hidden(info.path, base):
                 yield from _expand(system, info.path, rest)
     else:
         yield from _expand(system, posixpath.join(base, first), rest)

@@ -130,10 +130,12 @@ class SchemaReport:
     @property
     def notes(self) -> tuple[str, ...]:
         """What does not keep the table from being used, as sentences."""
-        new = (
-            (f"not in the schema, so left out: {quoted(self.new)}.",) if self.new else ()
-        )
-        return (*new, *(f"{text}." for text in self.changed))
+        notes = [f"column {text}." for text in self.changed]
+        if self.new:
+            notes.append(
+                f"columns that the schema has not, left out: {quoted(self.new)}."
+            )
+        return tuple(notes)
 
 
 @final
@@ -429,6 +431,11 @@ def infer_schema(
         schemas=[table.schema for table in tables] if schemas is None else schemas,
     )
     return Schema(found, options.scale, options.missing), notes
+
+
+def changed_types(schema: Schema, found: pa.Schema, label: str, /) -> list[str]:
+    """Return notes on columns of one data set whose type is not that of all of them."""
+    return [f"in {label} column {text}." for text in schema.compare(found).changed]
 
 
 def arrow_types(table: Any, /) -> dict[str, pa.DataType]:

@@ -28,7 +28,13 @@ from fastmmd.tables.infer import quoted
 from fastmmd.tables.opening import open_source
 from fastmmd.tables.progress import Progress
 from fastmmd.tables.sample import Sample, draw_sample, sample_size
-from fastmmd.tables.schema import MAX_LEVELS, Schema, SchemaOptions, infer_schema
+from fastmmd.tables.schema import (
+    MAX_LEVELS,
+    Schema,
+    SchemaOptions,
+    changed_types,
+    infer_schema,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -207,6 +213,8 @@ def sketch_source(
     options = SchemaOptions(columns, exclude, scale, missing, kinds, max_levels)
     if like is not None:
         _check_like(like, options, {"kernel": kernel, "n_bins": n_bins, "rng": rng})
+        report = schema_of(like).check(opened.schema, origin=f"`{opened.name}`")
+        _warn(report.notes)
     state, key = None, ""
     if checkpoint is not None:
         key = _run_key(opened, like, [options, kernel, n_bins, rng, stream])
@@ -340,6 +348,8 @@ def plan_sketch(
     whole = n_drawn == sum(sample.n_rows)
     origin = listed if whole else f"a sample of {n_drawn} rows of {listed}"
     schema, more = infer_schema(tables, names, options, origin=origin, schemas=schemas)
+    for source in sources:
+        more += changed_types(schema, source.schema, f"`{source.name}`")
     rows = encode_sample(schema, sample)
     planned = sum(sample.n_rows) * (2 if len(sources) == 1 else 1)
     kernels, numbers = _kernels(kernel, rows, n_rows or planned, for_kernels)
@@ -404,7 +414,7 @@ def run_sketch(
     """
     empty = empty_copy(state.total)
     schema = schema_of(empty)
-    _warn(schema.check(source.schema, origin=f"`{source.name}`").notes)
+    schema.check(source.schema, origin=f"`{source.name}`")
     parts = source.parts()
     batches = read_ahead(
         source,
@@ -529,7 +539,6 @@ def _check_like(like: Any, options: SchemaOptions, others: Mapping[str, Any]) ->
     if wrong:
         msg = f"{quoted(wrong)} must be left out with `like`, which decides them."
         raise TypeError(msg)
-    schema_of(like)
 
 
 def processors() -> int:

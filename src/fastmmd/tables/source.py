@@ -21,6 +21,7 @@ import numpy as np
 import pyarrow as pa
 
 from fastmmd._errors import DataError
+from fastmmd.tables.arrow import without_views
 from fastmmd.tables.conditions import Among, Both, Condition, check_columns, literal_like
 from fastmmd.tables.formats import File, Format, Layout, Memory
 from fastmmd.tables.part import Batch, Part, rebatch
@@ -36,7 +37,7 @@ _MOST_VALUES = 20
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
 class Source:
     """Data of any size in files or in memory; made by `open_source`.
 
@@ -60,6 +61,15 @@ class Source:
     layouts: tuple[Layout, ...]
     stored: pa.Schema
     filesystem: Any
+
+    def __repr__(self) -> str:
+        n_files = len(self.files)
+        files = "1 file" if n_files == 1 else f"{n_files} files"
+        filtered = "" if self.condition is None else ", filtered"
+        return (
+            f"<Source {self.name!r}: {self.format}, {files}, {len(self.schema)} columns"
+            f"{filtered}>"
+        )
 
     @property
     def format(self) -> str:
@@ -133,7 +143,7 @@ class Source:
         )
         place = 0
         raw = self.format_.batches(self.filesystem, file, part.piece, stored, batch_rows)
-        for whole in rebatch(raw, batch_rows):
+        for whole in rebatch(map(without_views, raw), batch_rows):
             start, place = place, place + whole.num_rows
             if place <= skip:
                 continue

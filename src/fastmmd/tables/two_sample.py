@@ -17,7 +17,12 @@ from fastmmd.tables.arrow import as_table, without_views
 from fastmmd.tables.checkpoint import State, empty_copy
 from fastmmd.tables.opening import open_source
 from fastmmd.tables.sample import draw_sample, sample_size
-from fastmmd.tables.schema import MAX_LEVELS, SchemaOptions, infer_schema
+from fastmmd.tables.schema import (
+    MAX_LEVELS,
+    SchemaOptions,
+    changed_types,
+    infer_schema,
+)
 from fastmmd.tables.sketching import check_rows_left, plan_sketch, processors, run_sketch
 
 if TYPE_CHECKING:
@@ -259,6 +264,7 @@ def _encode(
     )
     rows, kept = [], []
     for own, name in zip(tables, labels, strict=True):
+        notes += changed_types(schema, own[0].schema, name)
         parts = [schema.encode_parts(table, origin=name) for table in own]
         rows.append(np.concatenate([part.rows for part in parts]))
         lost = [

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import abc
 import contextlib
+import zipfile
+import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
@@ -15,7 +17,10 @@ from fastmmd.tables.columns import kind_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-UNREADABLE = (pa.ArrowException, OSError, EOFError, ValueError)
+UNREADABLE = (
+    *(pa.ArrowException, OSError, EOFError, ValueError),
+    *(zipfile.BadZipFile, zlib.error),
+)
 """What the readers of all formats raise for files that are not what they should be."""
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
-from fastmmd.tables.arrow import without_views
 from fastmmd.tables.formats.base import File, Format, Layout
 
 if TYPE_CHECKING:
@@ -28,5 +27,4 @@ class Memory(Format):
     def batches(
         self, filesystem: Any, file: File, piece: int, schema: pa.Schema, rows: int, /
     ) -> Iterator[pa.RecordBatch]:
-        for batch in self.table.select(schema.names).to_batches(max_chunksize=rows):
-            yield without_views(batch)
+        yield from self.table.select(schema.names).to_batches(max_chunksize=rows)

@@ -61,5 +61,6 @@ def _opened(
         filesystem=filesystem,
         buffer_size=_LOCAL_BUFFER if local else _REMOTE_BUFFER,
         pre_buffer=False,
+        page_checksum_verification=True,
         read_dictionary=dictionaries,
     )
