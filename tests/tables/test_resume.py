@@ -47,8 +47,8 @@ def data(tmp_path):
 
 @pytest.fixture(autouse=True)
 def _small_batches(monkeypatch):
-    monkeypatch.setattr(sketching_module, "_FEWEST_ROWS", 64)
-    monkeypatch.setattr(sketching_module, "_MOST_ROWS", 64)
+    monkeypatch.setattr("fastmmd.tables.source._FEWEST_ROWS", 64)
+    monkeypatch.setattr("fastmmd.tables.source._MOST_ROWS", 64)
 
 
 def run(data, path, *, stop_after=None, **options):
@@ -191,9 +191,9 @@ def test_tables_in_memory_have_no_checkpoint(tmp_path):
 
 PROGRAM = """
 import sys, fastmmd
-from fastmmd.tables import sketch_source, sketching
+from fastmmd.tables import sketch_source, source
 
-sketching._FEWEST_ROWS = sketching._MOST_ROWS = 512
+source._FEWEST_ROWS = source._MOST_ROWS = 512
 data, checkpoint, out = sys.argv[1:]
 sketch = sketch_source(
     data,

@@ -85,8 +85,8 @@ def assert_close(first, second):
 @pytest.fixture
 def small_batches(monkeypatch):
     """Let batches have 128 rows, so that few rows make many of them."""
-    monkeypatch.setattr(sketching_module, "_FEWEST_ROWS", 128)
-    monkeypatch.setattr(sketching_module, "_MOST_ROWS", 128)
+    monkeypatch.setattr("fastmmd.tables.source._FEWEST_ROWS", 128)
+    monkeypatch.setattr("fastmmd.tables.source._MOST_ROWS", 128)
 
 
 # --- The same sketch from everywhere
@@ -186,8 +186,8 @@ def test_batches_change_sums_by_rounding_only(tmp_path, monkeypatch):
     pq.write_table(TABLE, tmp_path / "a.parquet", row_group_size=700)
     sketches = []
     for rows in (16, 128, 2**16):
-        monkeypatch.setattr(sketching_module, "_FEWEST_ROWS", rows)
-        monkeypatch.setattr(sketching_module, "_MOST_ROWS", rows)
+        monkeypatch.setattr("fastmmd.tables.source._FEWEST_ROWS", rows)
+        monkeypatch.setattr("fastmmd.tables.source._MOST_ROWS", rows)
         sketches.append(
             sketch_source(tmp_path / "a.parquet", like=reference(), stream="s")
         )

@@ -140,7 +140,7 @@ def test_bad_text_is_refused_with_the_place(text, message):
         ("year == true", "with a int64; got True"),
         ("carrier", "must compare `carrier` with something: it is string"),
         ("carrier > day", "like with like; got string and date32"),
-        ("yaer == 3", "got `yaer`. Did you mean `year`"),
+        ("yer == 3", "got `yer`. Did you mean `year`"),
         ("zzz == 3", "got `zzz`. They have `year`"),
     ],
 )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 N_READERS = 2
 """Parts read at once."""
 
-_DEPTH = 2
+_DEPTH = 1
 """Batches that wait in each queue."""
 
 _PATIENCE = 0.1

@@ -19,7 +19,7 @@ import pyarrow as pa
 from fastmmd.sketch.routing import STREAM_BYTES, hash_numbers, part_id
 from fastmmd.tables.ahead import read_ahead
 from fastmmd.tables.progress import Progress, Report
-from fastmmd.tables.source import BATCH_ROWS
+from fastmmd.tables.source import batch_rows_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,12 +71,13 @@ def draw_sample(
     """Return a sample of `size` rows of all sources together."""
     drawn = _Smallest(size)
     rows_used, rows_read = [], []
+    rows = batch_rows_for(len(columns))
     for place, source in enumerate(sources):
         name = f"sample {seed} {place}".encode()
         stream = hashlib.sha256(name).digest()[:STREAM_BYTES]
         parts = source.parts()
         n_read = n_used = 0
-        for i, batch in read_ahead(source, parts, columns, batch_rows=BATCH_ROWS):
+        for i, batch in read_ahead(source, parts, columns, batch_rows=rows):
             if batch is not None:
                 part = parts[i].name
                 key = stream if part is None else part_id(stream, part)

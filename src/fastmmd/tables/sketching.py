@@ -6,7 +6,6 @@ import collections
 import concurrent.futures
 import hashlib
 import json
-import os
 import time
 import warnings
 from dataclasses import dataclass, fields
@@ -17,6 +16,8 @@ import numpy as np
 from fastmmd._errors import DataError, DataWarning, IncompatibleSketchError
 from fastmmd._random import spawn
 from fastmmd._rows import Rows
+from fastmmd._threads import n_threads as usual_threads
+from fastmmd._threads import threads
 from fastmmd._twosample.families import choose_kernels
 from fastmmd._validation import check_count, check_positive
 from fastmmd.families import SUBSAMPLE_ROWS, adaptive_family
@@ -35,8 +36,10 @@ from fastmmd.tables.schema import (
     changed_types,
     infer_schema,
 )
+from fastmmd.tables.source import batch_rows_for
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Mapping, Sequence
 
     from fastmmd._typing import FloatArray, RNGLike
@@ -45,12 +48,6 @@ if TYPE_CHECKING:
     from fastmmd.tables.progress import Report
     from fastmmd.tables.schema import Missing, Scale
     from fastmmd.tables.source import Source
-
-_BATCH_VALUES = 2**20
-"""Numbers of an encoded batch: 8 MB, but never fewer than `_FEWEST_ROWS` rows."""
-
-_FEWEST_ROWS = 2**10
-_MOST_ROWS = 2**16
 
 _CHECKPOINT_SECONDS = 30.0
 
@@ -170,8 +167,7 @@ def sketch_source(
         the paths, sizes and dates of the files, so that the same files give the same
         sketch; random for a table in memory.
     n_threads : int, optional
-        Threads that compute; by default as many as there are processors. It does not
-        change the result.
+        Threads that compute; see `fastmmd.threads`. The result does not depend on it.
     progress : callable, optional
         Called with a `Progress` after each batch.
     checkpoint : path, optional
@@ -206,9 +202,7 @@ def sketch_source(
     0.001
     """
     opened = open_source(source)
-    n_threads = (
-        processors() if n_threads is None else check_count(n_threads, name="n_threads")
-    )
+    n_threads = check_threads(n_threads)
     checkpoint_seconds = check_positive(checkpoint_seconds, name="checkpoint_seconds")
     options = SchemaOptions(columns, exclude, scale, missing, kinds, max_levels)
     if like is not None:
@@ -276,7 +270,9 @@ def sketch_part(empty: Sketch, source: Source, part: Part, /) -> Sketch:
     schema = schema_of(empty)
     schema.check(source.schema, origin=f"`{source.name}`")
     total = empty_copy(empty)
-    for batch in source.read(part, schema.names, batch_rows=batch_rows_for(schema)):
+    for batch in source.read(
+        part, schema.names, batch_rows=batch_rows_for(schema.n_encoded)
+    ):
         piece, _ = _sketch_batch(empty, schema, source, part, batch)
         total.merge(piece, parts=True)
     return total
@@ -390,10 +386,11 @@ def check_rows_left(sources: Sequence[Source], n_rows: Sequence[int], /) -> None
             raise DataError(msg)
 
 
-def batch_rows_for(schema: Schema, /) -> int:
-    """Return the rows of a batch: a power of two that depends on the schema alone."""
-    rows = _BATCH_VALUES // schema.n_encoded
-    return max(_FEWEST_ROWS, min(_MOST_ROWS, 1 << max(rows.bit_length() - 1, 0)))
+def check_threads(n_threads: int | None, /) -> int:
+    """Return how many threads to use; None for as many as `fastmmd.threads` says."""
+    if n_threads is None:
+        return usual_threads()
+    return check_count(n_threads, name="n_threads")
 
 
 def run_sketch(
@@ -420,7 +417,7 @@ def run_sketch(
         source,
         parts,
         schema.names,
-        batch_rows=batch_rows_for(schema),
+        batch_rows=batch_rows_for(schema.n_encoded),
         first_part=state.part,
         skip=state.row,
     )
@@ -499,7 +496,9 @@ def _sketch_batch(
     rows = encoded.rows
     if encoded.missing is not None:
         rows, numbers = rows[~encoded.missing], numbers[~encoded.missing]
-    piece.update(rows, part=part.name, row_numbers=numbers)
+    # Batches run side by side, each in one thread.
+    with threads(1):
+        piece.update(rows, part=part.name, row_numbers=numbers)
     return piece, n_rows - len(rows)
 
 
@@ -539,13 +538,6 @@ def _check_like(like: Any, options: SchemaOptions, others: Mapping[str, Any]) ->
     if wrong:
         msg = f"{quoted(wrong)} must be left out with `like`, which decides them."
         raise TypeError(msg)
-
-
-def processors() -> int:
-    """Return how many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1  # pragma: no cover
 
 
 def _warn(notes: Sequence[str]) -> None:

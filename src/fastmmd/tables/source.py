@@ -30,7 +30,10 @@ from fastmmd.tables.where import parse_where
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-BATCH_ROWS = 2**16
+_BATCH_VALUES = 2**20
+_FEWEST_ROWS = 2**10
+_MOST_ROWS = 2**16
+"""A batch has a million values or 8 MB, but neither very few nor very many rows."""
 
 _MOST_VALUES = 20
 """Values of a column that a source is split by without naming them."""
@@ -106,7 +109,7 @@ class Source:
         columns: Sequence[str] | None = None,
         /,
         *,
-        batch_rows: int = BATCH_ROWS,
+        batch_rows: int | None = None,
         skip: int = 0,
     ) -> Iterator[Batch]:
         """Yield the rows of a part.
@@ -117,8 +120,9 @@ class Source:
             One of `parts`.
         columns : sequence of str, optional
             Columns to read; by default all.
-        batch_rows : int, default=65536
-            Rows of a batch before the filter. Every batch but the last has as many.
+        batch_rows : int, optional
+            Rows of a batch before the filter; every batch but the last has as many. By
+            default as many as make 8 MB.
         skip : int, default=0
             Rows to leave out at the start, a multiple of `batch_rows`.
 
@@ -129,6 +133,7 @@ class Source:
         """
         names = list(self.schema.names if columns is None else columns)
         check_columns(names, self.schema, option="columns")
+        rows = batch_rows_for(len(names)) if batch_rows is None else batch_rows
         place = bisect.bisect_left(self.files, part.file, key=lambda file: file.identity)
         file = self.files[min(place, len(self.files) - 1)]
         if file.identity != part.file:
@@ -142,8 +147,8 @@ class Source:
             [f for f in self.stored if f.name in wanted and f.name not in given]
         )
         place = 0
-        raw = self.format_.batches(self.filesystem, file, part.piece, stored, batch_rows)
-        for whole in rebatch(map(without_views, raw), batch_rows):
+        raw = self.format_.batches(self.filesystem, file, part.piece, stored, rows)
+        for whole in rebatch(map(without_views, raw), rows):
             start, place = place, place + whole.num_rows
             if place <= skip:
                 continue
@@ -252,6 +257,12 @@ class Source:
             batch = self._with_constant(batch, name, value)
         tests = [c for c in self.condition.conjuncts() if c.columns <= names]
         return all(test.mask(batch)[0].as_py() for test in tests)
+
+
+def batch_rows_for(n_columns: int, /) -> int:
+    """Return the rows of a batch: a power of two that depends on the width alone."""
+    rows = _BATCH_VALUES // max(n_columns, 1)
+    return max(_FEWEST_ROWS, min(_MOST_ROWS, 1 << max(rows.bit_length() - 1, 0)))
 
 
 def _no_rows(schema: pa.Schema) -> pa.RecordBatch:

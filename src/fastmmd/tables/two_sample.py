@@ -23,7 +23,12 @@ from fastmmd.tables.schema import (
     changed_types,
     infer_schema,
 )
-from fastmmd.tables.sketching import check_rows_left, plan_sketch, processors, run_sketch
+from fastmmd.tables.sketching import (
+    check_rows_left,
+    check_threads,
+    plan_sketch,
+    run_sketch,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -95,7 +100,7 @@ def two_sample_test(
     rng : int or numpy.random.Generator, optional
         Source of all randomness.
     n_threads : int, optional
-        Threads that compute, for files; it does not change the result.
+        At most so many threads; see `fastmmd.threads`. The result does not depend on it.
     progress : callable, optional
         Called with a `Progress` after each batch of a file.
 
@@ -168,7 +173,13 @@ def two_sample_test(
     if groups is not None:
         groups = _kept_groups(groups, kept)
     result = test_arrays(
-        *rows, kernel=kernel, method=method, groups=groups, rng=streams[2], **asked
+        *rows,
+        kernel=kernel,
+        method=method,
+        groups=groups,
+        rng=streams[2],
+        n_threads=n_threads,
+        **asked,
     )
     return dataclasses.replace(result, notes=(*notes, *more))
 
@@ -336,9 +347,7 @@ def _test_sources(
     progress: Report | None,
 ) -> TwoSampleResult:
     """Make a sketch of each source and compare them."""
-    n_threads = (
-        processors() if n_threads is None else check_count(n_threads, name="n_threads")
-    )
+    n_threads = check_threads(n_threads)
     plan = plan_sketch(
         sources, options, kernel=kernel, n_bins=256, rng=streams[1], progress=progress
     )

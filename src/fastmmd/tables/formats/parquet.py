@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-_LOCAL_BUFFER = 2**20
-_REMOTE_BUFFER = 2**23
-"""Bytes read ahead of each column. Without a buffer whole column chunks are loaded, which in
-files of one large row group is everything; each request to a remote store takes long, so
-there they are fewer and larger."""
+_LOCAL_BUFFERS = 2**23
+_REMOTE_BUFFERS = 2**26
+_SMALLEST_BUFFER = 2**16
+"""Bytes read ahead of all columns together. Without buffers whole column chunks are loaded,
+which in files of one large row group is everything; each request to a remote store takes
+long, so there they are fewer and larger."""
 
 
 @final
@@ -45,7 +46,7 @@ class Parquet(Format):
         names = [f.name for f in schema if kind_of(f.type) == "categorical"]
         with (
             reading(self.name, file),
-            _opened(filesystem, file, dictionaries=names) as parquet,
+            _opened(filesystem, file, len(schema), dictionaries=names) as parquet,
         ):
             yield from parquet.iter_batches(
                 batch_size=rows, row_groups=[piece], columns=schema.names
@@ -53,13 +54,18 @@ class Parquet(Format):
 
 
 def _opened(
-    filesystem: Any, file: File, *, dictionaries: list[str] | None = None
+    filesystem: Any,
+    file: File,
+    n_columns: int = 1,
+    *,
+    dictionaries: list[str] | None = None,
 ) -> pq.ParquetFile:
     local = isinstance(filesystem, pafs.LocalFileSystem)
+    room = (_LOCAL_BUFFERS if local else _REMOTE_BUFFERS) // max(n_columns, 8)
     return pq.ParquetFile(
         file.path,
         filesystem=filesystem,
-        buffer_size=_LOCAL_BUFFER if local else _REMOTE_BUFFER,
+        buffer_size=max(room, _SMALLEST_BUFFER),
         pre_buffer=False,
         page_checksum_verification=True,
         read_dictionary=dictionaries,
