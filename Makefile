@@ -59,7 +59,7 @@ clean:  ## remove the environment and everything that was built
 $(VENV)/.package: pyproject.toml $(NATIVE)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) install --upgrade "pip>=25.1"
-	$(PIP) install --editable ".[grid]"
+	$(PIP) install --editable ".[grid,tables]"
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.package

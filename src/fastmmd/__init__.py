@@ -15,8 +15,10 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fastmmd import bandwidth, bounds, circular, datasets
+    from fastmmd import bandwidth, bounds, circular, datasets, tables
     from fastmmd._errors import (
+        DataError,
+        DataWarning,
         IncompatibleSketchError,
         MissingDependencyError,
         SketchFileError,
@@ -61,6 +63,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Block",
     "Cauchy",
+    "DataError",
+    "DataWarning",
     "Exact",
     "Fastfood",
     "Fourier",
@@ -99,6 +103,7 @@ __all__ = [
     "plan",
     "power",
     "sample_size",
+    "tables",
     "threads",
     "two_sample_test",
 ]
@@ -106,6 +111,8 @@ __all__ = [
 _HOME = {
     "Block": "fastmmd.estimators",
     "Cauchy": "fastmmd.kernels",
+    "DataError": "fastmmd._errors",
+    "DataWarning": "fastmmd._errors",
     "Exact": "fastmmd.estimators",
     "Fastfood": "fastmmd.estimators",
     "Fourier": "fastmmd.estimators",
@@ -144,6 +151,7 @@ _HOME = {
     "plan": "fastmmd._plan",
     "power": "fastmmd._twosample",
     "sample_size": "fastmmd._twosample",
+    "tables": "fastmmd.tables",
     "threads": "fastmmd._threads",
     "two_sample_test": "fastmmd._twosample",
 }

@@ -22,9 +22,17 @@ class SketchFileError(ValueError):
     """A file is not a sketch that can be read; the message says why."""
 
 
+class DataError(ValueError):
+    """A table or a file cannot be used; the message names it, the column and the row."""
+
+
 class MissingDependencyError(ImportError):
     """An optional package is needed; the message names the install command."""
 
 
 class ToleranceWarning(UserWarning):
     """The estimate stands, but the accuracy asked for was not reached."""
+
+
+class DataWarning(UserWarning):
+    """The data can be used, but a column is not what one would expect."""

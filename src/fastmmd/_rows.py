@@ -86,6 +86,13 @@ def check_rows(sample: SampleLike, /, *, name: str, allow_empty: bool = False) -
     """Return `sample` as `Rows`; one dimension is read as one column."""
     if isinstance(sample, Rows):
         return sample
+    if is_table(sample):
+        msg = (
+            f"`{name}` must be an array of numbers; got a table ({type(sample).__name__}). "
+            "`fastmmd.two_sample_test` takes tables as they are; elsewhere turn them into "
+            "numbers first, by `fastmmd.tables.Schema.infer(...)` and its `encode`."
+        )
+        raise TypeError(msg)
     values = _as_csr(sample, name=name) if _is_sparse(sample) else _as_array(sample, name)
     for axis, what in enumerate(("row", "column")):
         if values.shape[axis] == 0 and not (what == "row" and allow_empty):
@@ -111,6 +118,23 @@ def check_samples(x: SampleLike, y: SampleLike, /) -> tuple[Rows, Rows]:
                 )
         raise ValueError(msg)
     return rows_x, rows_y
+
+
+def is_table(sample: Any, /) -> bool:
+    """Return whether `sample` has named columns and speaks a protocol of data frames.
+
+    Series and chunked arrays speak the same protocol with one nameless column. They are
+    told by attributes of their type: of a frame's own attributes some may be columns.
+    """
+    kind = type(sample)
+    if not any(
+        hasattr(kind, protocol)
+        for protocol in ("__arrow_c_stream__", "__arrow_c_array__", "__dataframe__")
+    ):
+        return False
+    return not hasattr(kind, "dtype") and (
+        hasattr(kind, "columns") or not hasattr(kind, "type")
+    )
 
 
 def _is_sparse(sample: Any) -> bool:

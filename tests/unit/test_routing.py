@@ -9,7 +9,13 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from fastmmd.sketch.routing import STREAM_BYTES, route, stream_id
+from fastmmd.sketch.routing import (
+    STREAM_BYTES,
+    part_id,
+    route,
+    route_numbers,
+    stream_id,
+)
 
 # Bounds that correct routing crosses once in 10^6 comparisons, on either side: slots that
 # are filled too evenly (round robin) are as wrong as slots filled unevenly.
@@ -138,3 +144,30 @@ def test_fewer_slots_merge_neighbours():
 def test_no_rows_have_no_slots():
     assert route(stream_id("none"), 3, 0, 8).shape == (0,)
     assert route(stream_id("none"), 3, 4, 1).tolist() == [0, 0, 0, 0]
+
+
+def test_a_part_is_named_by_a_hash_of_stream_and_name():
+    name = stream_id("new")
+    assert (
+        part_id(name, "a/ä.csv")
+        == hashlib.sha256(name + "pa/ä.csv".encode()).digest()[:STREAM_BYTES]
+    )
+    names = {part_id(stream_id(s), p) for s in ("a", "b") for p in ("", "a", "b")}
+    assert len(names | {stream_id("a"), stream_id("b")}) == 8
+
+
+def test_parts_are_pinned():
+    # As for streams: files of sketches hold sums by slot.
+    name = part_id(stream_id("golden"), "year=2018/part-0.parquet")
+    assert name.hex() == "6196c70fdb101f8afe65b3c83a47dcef"
+    assert route(name, 0, 6, 256).tolist() == [
+        slot_by_definition(name, i, 256) for i in range(6)
+    ]
+
+
+def test_rows_with_numbers_go_where_consecutive_rows_go(rng):
+    name = stream_id("numbers")
+    numbers = rng.permutation(1000).astype(np.uint64)
+    whole = route(name, 0, 1000, 256)
+    np.testing.assert_array_equal(route_numbers(name, numbers, 256), whole[numbers])
+    assert route_numbers(name, numbers, 1).tolist() == [0] * 1000

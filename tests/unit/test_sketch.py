@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 
 import numpy as np
 import precision
@@ -13,7 +14,7 @@ from feature_sums import channel_list, exact_features, feature_bounds
 
 import fastmmd
 from fastmmd import Gaussian, IncompatibleSketchError, Laplace, Sketch
-from fastmmd.sketch.routing import route, stream_id
+from fastmmd.sketch.routing import part_id, route, stream_id
 
 
 def small(kernel=None, n_columns=2, **options):
@@ -281,6 +282,140 @@ def test_rows_are_left_as_they_are(rng):
     rows.flags.writeable = False
     filled(rows, center=[1.0, 1.0])
     np.testing.assert_array_equal(rows, kept)
+
+
+# --- Parts and row numbers
+
+
+def test_rows_with_numbers_go_where_their_numbers_say(rng):
+    rows = rng.normal(size=(100, 2))
+    whole, parts = filled(rows), small()
+    for start in (60, 0, 30):
+        stop = {60: 100, 0: 30, 30: 60}[start]
+        parts.update(rows[start:stop], row_numbers=start)
+    assert_close(parts, whole)
+    chosen = rng.permutation(100)
+    shuffled = small()
+    shuffled.update(rows[chosen], row_numbers=chosen)
+    assert_close(shuffled, whole)
+    assert shuffled._streams == whole._streams
+
+
+def test_parts_are_routed_by_stream_part_and_number(rng):
+    rows = rng.normal(size=(300, 2))
+    first, second, other = small(), small(), small(stream="b")
+    first.update(rows, part="one", row_numbers=0)
+    second.update(rows[100:], part="one", row_numbers=np.arange(100, 300))
+    second.update(rows[:100], part="one", row_numbers=0)
+    assert_close(first, second)
+    other.update(rows, part="one", row_numbers=0)
+    two = small()
+    two.update(rows, part="two", row_numbers=0)
+    for sketch in (other, two, filled(rows)):
+        assert (sketch.counts != first.counts).any()
+    expected = route(part_id(stream_id("a"), "one"), 0, 300, 8)
+    np.testing.assert_array_equal(first.counts, np.bincount(expected, minlength=8))
+    # However many parts, it is one data set.
+    assert first._streams == {stream_id("a"): 300}
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"part": "a"}, TypeError, "`row_numbers` must be given with `part`"),
+        ({"part": 3, "row_numbers": 0}, TypeError, "`part` must be a string"),
+        (
+            {"row_numbers": -1},
+            ValueError,
+            "`row_numbers` must be an integer of at least 0",
+        ),
+        ({"row_numbers": 1.5}, TypeError, "`row_numbers`"),
+        ({"row_numbers": [0, 1, 2]}, ValueError, "`row_numbers` must be 2 integers"),
+        ({"row_numbers": [0.0, 1.0]}, ValueError, "`row_numbers` must be 2 integers"),
+        ({"row_numbers": [0, -1]}, ValueError, "`row_numbers` must be 2 integers"),
+        ({"row_numbers": [[0, 1]]}, ValueError, "`row_numbers` must be 2 integers"),
+    ],
+)
+def test_bad_parts_are_refused_and_change_nothing(options, error, message):
+    sketch = filled(np.ones((5, 2)))
+    before = sketch.copy()
+    with pytest.raises(error, match=message):
+        sketch.update(np.ones((2, 2)), **options)
+    assert sketch == before
+
+
+def test_parts_of_one_stream_are_merged_when_asked(rng):
+    rows = rng.normal(size=(100, 2))
+    whole, left, right = small(), small(), small()
+    left.update(rows[:70], part="one", row_numbers=0)
+    right.update(rows[70:], part="two", row_numbers=0)
+    whole.update(rows[:70], part="one", row_numbers=0)
+    whole.update(rows[70:], part="two", row_numbers=0)
+    with pytest.raises(IncompatibleSketchError, match="different data to be merged"):
+        left.merge(right)
+    left.merge(right, parts=True)
+    # To the last bit: a batch is added up by itself either way.
+    assert left == whole
+    assert left._rows_routed == 100
+
+
+# --- Schema
+
+SCHEMA = {"missing": "raise", "columns": [{"name": "a", "scale": 1.5}, {"name": "b"}]}
+
+
+def test_a_schema_is_kept_as_a_copy(tmp_path):
+    given = copy.deepcopy(SCHEMA)
+    sketch = small(schema=given)
+    given["columns"].clear()
+    sketch.schema["columns"].clear()
+    assert sketch.schema == SCHEMA
+    assert small().schema is None
+    sketch.save(tmp_path / "a.mmd")
+    for other in (sketch.copy(), sketch.like(), Sketch.load(tmp_path / "a.mmd")):
+        assert other.schema == SCHEMA
+        assert not sketch.differences(other)
+    rows = np.arange(20.0)[:, None]
+    assert Sketch.adaptive(rows, schema=SCHEMA).schema == SCHEMA
+
+
+@pytest.mark.parametrize(
+    "schema", [[1], "a", 3, {"a": {1, 2}}, {"a": float("nan")}, {"a": Gaussian(1.0)}]
+)
+def test_a_schema_must_be_json(schema):
+    with pytest.raises(TypeError, match="`schema` must be"):
+        small(schema=schema)
+
+
+@pytest.mark.parametrize(
+    ("other", "named"),
+    [
+        (None, "schema: one and none"),
+        (SCHEMA | {"missing": "drop"}, "schema: missing"),
+        (
+            SCHEMA | {"columns": [{"name": "a", "scale": 2.0}, {"name": "b"}]},
+            "column `a`$",
+        ),
+        (SCHEMA | {"columns": [{"name": "a", "scale": 1.5}]}, "schema: column `b`$"),
+        (
+            SCHEMA | {"columns": [*SCHEMA["columns"], {"name": "c"}]},
+            "schema: column `c`$",
+        ),
+        (SCHEMA | {"columns": SCHEMA["columns"][::-1]}, "schema: order of columns"),
+        (SCHEMA | {"columns": 3}, "schema: column `a`, column `b`$"),
+    ],
+)
+def test_sketches_of_other_schemas_are_neither_merged_nor_compared(other, named):
+    first, second = small(schema=SCHEMA), small(schema=other, stream="b")
+    (found,) = first.differences(second)
+    assert re.search(named, found)
+    for sketch in (first, second):
+        sketch.update(np.eye(2))
+    with pytest.raises(IncompatibleSketchError, match="schema: "):
+        first.merge(second)
+    with pytest.raises(IncompatibleSketchError, match="schema: "):
+        fastmmd.compare(first, second)
+    assert first != second
 
 
 # --- Arguments

@@ -9,10 +9,11 @@ import numpy as np
 
 from fastmmd._plan import resolve_method
 from fastmmd._random import spawn
-from fastmmd._rows import Rows, check_rows
+from fastmmd._rows import Rows, check_rows, is_table
 from fastmmd._twosample.families import choose_kernels
 from fastmmd._twosample.grams import send_to_bins
 from fastmmd._twosample.layout import choose_layout
+from fastmmd._twosample.tables import tables_module
 from fastmmd._twosample.test import (
     asked_frequencies,
     bin_sums,
@@ -62,6 +63,8 @@ class KSampleResult:
         Relabellings made.
     level : float
         Significance level asked for.
+    notes : tuple of str
+        Of tables: rows and columns that were left out, and columns that look odd.
     """
 
     pvalue: float
@@ -76,6 +79,7 @@ class KSampleResult:
     sizes: tuple[int, ...]
     n_resamples: int
     level: float = 0.05
+    notes: tuple[str, ...] = field(default=(), repr=False)
 
     def rejects(self, level: float | None = None, /) -> bool:
         """Return whether equality of all is rejected at `level`."""
@@ -92,6 +96,7 @@ class KSampleResult:
             f"n = {', '.join(map(str, self.sizes))}).\n"
             f"Furthest apart: samples {i} and {j}, MMD^2 = {self.mmd2[i, j]:.4g} "
             f"({self.method}, {self.kernel})."
+            + "".join(f"\nNote: {note}" for note in self.notes)
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -109,6 +114,7 @@ class KSampleResult:
             "sizes": list(self.sizes),
             "n_resamples": self.n_resamples,
             "level": self.level,
+            "notes": list(self.notes),
         }
 
 
@@ -124,8 +130,9 @@ def k_sample_test(
 
     Parameters
     ----------
-    *samples : array of shape (n, n_columns)
-        Two or more samples of at least 2 rows each.
+    *samples : array of shape (n, n_columns), or table
+        Two or more samples of at least 2 rows each. Tables of mixed columns are turned
+        into numbers as by `fastmmd.tables.k_sample_test`, which has options for that.
     kernel : Kernel, str or sequence of these, default="adaptive"
         As in `fastmmd.two_sample_test`.
     method : Method or str, default="auto"
@@ -156,6 +163,16 @@ def k_sample_test(
             "`k_sample_test(*samples)`."
         )
         raise TypeError(msg)
+    if any(is_table(sample) for sample in samples):
+        result: KSampleResult = tables_module().k_sample_test(
+            *samples,
+            kernel=kernel,
+            method=method,
+            n_resamples=n_resamples,
+            level=level,
+            rng=rng,
+        )
+        return result
     rows = tuple(
         check_rows(sample, name=f"samples[{i}]") for i, sample in enumerate(samples)
     )

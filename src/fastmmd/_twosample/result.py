@@ -61,6 +61,8 @@ class TwoSampleResult:
         Significance level asked for; the text and the interval use it.
     null_distribution : ndarray or None
         Statistics of the relabelled data, one column a kernel.
+    notes : tuple of str
+        Of tables: rows and columns that were left out, and columns that look odd.
     """
 
     pvalue: float
@@ -83,6 +85,7 @@ class TwoSampleResult:
     margin: float | None = None
     level: float = 0.05
     null_distribution: FloatArray | None = field(default=None, repr=False)
+    notes: tuple[str, ...] = field(default=(), repr=False)
 
     def rejects(self, level: float | None = None, /) -> bool:
         """Return whether equality is rejected at `level`, by default the result's own."""
@@ -113,6 +116,7 @@ class TwoSampleResult:
             f"({self.null}, {self.level_is} level; n_x = {self.n_x}, n_y = {self.n_y}).\n"
             f"MMD^2 = {self.statistic:.4g}{interval}; effect size {self.effect_size:.2g} "
             f"({self.method}, {self.kernel}{family})."
+            + "".join(f"\nNote: {note}" for note in self.notes)
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -138,4 +142,5 @@ class TwoSampleResult:
             "tail_pvalue": self.tail_pvalue,
             "margin": self.margin,
             "level": self.level,
+            "notes": list(self.notes),
         }

@@ -10,7 +10,7 @@ from fastmmd._cost import Problem, seconds
 from fastmmd._errors import UndefinedEstimateError
 from fastmmd._plan import resolve_method
 from fastmmd._random import spawn
-from fastmmd._rows import check_samples
+from fastmmd._rows import check_samples, is_table
 from fastmmd._threads import threads
 from fastmmd._twosample.clusters import check_groups, clustered_result
 from fastmmd._twosample.decide import (
@@ -30,6 +30,7 @@ from fastmmd._twosample.grams import (
 )
 from fastmmd._twosample.layout import choose_layout
 from fastmmd._twosample.means import mean_result
+from fastmmd._twosample.tables import tables_module
 from fastmmd._validation import check_between, check_count, check_positive
 from fastmmd.estimators import Block, Exact, Fastfood, Fourier, Linear, Method
 from fastmmd.frequencies import check_frequencies, given_family
@@ -76,7 +77,9 @@ def two_sample_test(
     ----------
     x, y : array of shape (n, n_columns)
         The two samples, at least 2 rows each, of any sizes. One dimension is read as one
-        column; lists, integers and SciPy sparse matrices are welcome.
+        column; lists, integers and SciPy sparse matrices are welcome. Tables of mixed
+        columns (pandas, Polars, PyArrow, …) are turned into numbers as by
+        `fastmmd.tables.two_sample_test`, which has options for that.
     kernel : Kernel, str or sequence of these, default="adaptive"
         ``"adaptive"``: Gaussian kernels with bandwidths from twice the median distance
         down, as far as the pooled data have close pairs. A list is combined in the same
@@ -133,8 +136,11 @@ def two_sample_test(
     >>> result.pvalue, result.level_is
     (0.001, 'exact')
     """
+    run: Any = _two_sample_test
+    if is_table(x) or is_table(y):
+        run = tables_module().two_sample_test
     with threads(n_threads):
-        return _two_sample_test(
+        result: TwoSampleResult = run(
             x,
             y,
             kernel=kernel,
@@ -146,6 +152,7 @@ def two_sample_test(
             groups=groups,
             rng=rng,
         )
+    return result
 
 
 def _two_sample_test(

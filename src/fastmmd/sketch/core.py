@@ -16,7 +16,8 @@ from fastmmd.families import SUBSAMPLE_ROWS, adaptive_family
 from fastmmd.frequencies.family import draw_family
 from fastmmd.kernels import Kernel
 from fastmmd.sketch.file import read_sketch, write_sketch
-from fastmmd.sketch.routing import route, stream_id
+from fastmmd.sketch.routing import route_batch, stream_id
+from fastmmd.sketch.schema import check_schema, schema_difference
 
 if TYPE_CHECKING:
     import os
@@ -58,6 +59,9 @@ class Sketch:
     center : array of shape (n_columns,), optional
         A point amid the data that rows are measured from, for precision; by default 0.
         It does not change what is computed, but sketches must share it to be comparable.
+    schema : dict, optional
+        How the rows were made from a table, in plain JSON types: kept with the sketch, and
+        part of what sketches must share. See ``fastmmd.tables.Schema.to_json``.
 
     Notes
     -----
@@ -87,6 +91,7 @@ class Sketch:
         "_counts",
         "_family",
         "_rows_routed",
+        "_schema",
         "_seed",
         "_stream",
         "_streams",
@@ -103,6 +108,7 @@ class Sketch:
         rng: RNGLike = 0,
         stream: str | bytes | int | None = None,
         center: npt.ArrayLike | None = None,
+        schema: dict[str, Any] | None = None,
     ) -> None:
         # Anything may come in: annotations are not checked at run time.
         given: Any = (kernel,) if isinstance(kernel, Kernel) else kernel
@@ -130,6 +136,7 @@ class Sketch:
         self._seed = _seed_from(rng)
         self._family = draw_family(kernels, numbers, n_columns, seed=self._seed)
         self._center = _check_center(center, n_columns)
+        self._schema = check_schema(schema)
         self._stream = stream_id(stream)
         self._streams: dict[bytes, int] = {}
         self._rows_routed = 0
@@ -146,6 +153,7 @@ class Sketch:
         n_bins: int = DEFAULT_BINS,
         rng: RNGLike = 0,
         stream: str | bytes | int | None = None,
+        schema: dict[str, Any] | None = None,
     ) -> Sketch:
         """Return an empty sketch with kernels and center suited to sample rows.
 
@@ -165,6 +173,8 @@ class Sketch:
             Seed of the frequencies.
         stream : str, bytes or int, optional
             Name of the data.
+        schema : dict, optional
+            How the rows were made from a table.
 
         Returns
         -------
@@ -193,6 +203,7 @@ class Sketch:
             rng=rng,
             stream=stream,
             center=sample.mean(axis=0),
+            schema=schema,
         )
 
     @property
@@ -226,6 +237,11 @@ class Sketch:
         return self._center.copy()
 
     @property
+    def schema(self) -> dict[str, Any] | None:
+        """How the rows were made from a table; None if they were numbers from the start."""
+        return check_schema(self._schema)
+
+    @property
     def count(self) -> int:
         """Rows seen so far."""
         return int(self._counts.sum())
@@ -249,8 +265,28 @@ class Sketch:
         """Return the kernel sums between all slots of both, for ``K(0) = 1``."""
         return self._family.grams(np.concatenate([self._sums, other._sums]))
 
-    def update(self, rows: SampleLike, /) -> None:
-        """Add rows, in batches of any size."""
+    def update(
+        self,
+        rows: SampleLike,
+        /,
+        *,
+        part: str | None = None,
+        row_numbers: int | npt.ArrayLike | None = None,
+    ) -> None:
+        """Add rows, in batches of any size.
+
+        Parameters
+        ----------
+        rows : array of shape (n, n_columns)
+            The rows.
+        part : str, optional
+            For data in several parts that are read in any order or on several machines,
+            such as files: the name of this one. Rows are then numbered within the part,
+            by `row_numbers`.
+        row_numbers : int or array of shape (n,), optional
+            Number of the first row, or of every row. A row's slot depends on the stream,
+            the part and this number alone. By default rows are numbered as they come.
+        """
         checked = check_rows(rows, name="rows", allow_empty=True)
         if checked.n_columns != self.n_columns:
             msg = (
@@ -260,7 +296,14 @@ class Sketch:
             raise ValueError(msg)
         if checked.n_rows == 0:
             return
-        slots = route(self._stream, self._rows_routed, checked.n_rows, self.n_bins)
+        slots = route_batch(
+            self._stream,
+            self._rows_routed,
+            checked.n_rows,
+            self.n_bins,
+            part=part,
+            row_numbers=row_numbers,
+        )
         order = np.argsort(slots, kind="stable")
         present = np.unique(slots)
         # Into sums of their own first: a batch that fails half-way leaves no trace.
@@ -278,11 +321,20 @@ class Sketch:
         self._rows_routed += checked.n_rows
         self._streams[self._stream] = self._rows_routed
 
-    def merge(self, other: Sketch, /) -> None:
-        """Add everything `other` has seen; `other` is left as it was."""
+    def merge(self, other: Sketch, /, *, parts: bool = False) -> None:
+        """Add everything `other` has seen; `other` is left as it was.
+
+        Parameters
+        ----------
+        other : Sketch
+            A sketch made alike, of other data.
+        parts : bool, default=False
+            Whether the two may hold rows of the same stream, as sketches of different
+            parts of one data set do. No row may be in both.
+        """
         self._check_mergeable(other)
         twice = self._streams.keys() & other._streams.keys()
-        if twice:
+        if twice and not parts:
             msg = (
                 "sketches must hold different data to be merged; got the stream "
                 f"{min(twice).hex()} in both. Give each data set its own `stream`."
@@ -294,7 +346,8 @@ class Sketch:
         # The slot is the top bits of a hash: neighbours of a finer sketch are one slot.
         self._counts += other._counts.reshape(-1, factor).sum(axis=1)
         self._sums += other._sums.reshape(self.n_bins, factor, -1).sum(axis=1)
-        self._streams.update(other._streams)
+        for stream, n_rows in other._streams.items():
+            self._streams[stream] = self._streams.get(stream, 0) + n_rows
         # A sketch without rows may take over its own stream: go on where that one ends.
         self._rows_routed = self._streams.get(self._stream, 0)
 
@@ -369,6 +422,9 @@ class Sketch:
         found = [f"{name}: {a} and {b}" for name, (a, b) in pairs.items() if a != b]
         if not found and not np.array_equal(self._center, other._center):
             found.append(f"center: {self._center} and {other._center}")
+        if self._schema != other._schema:
+            # First: it is the reason for most other differences.
+            found.insert(0, schema_difference(self._schema, other._schema))
         return found
 
     def save(self, path: str | os.PathLike[str], /) -> None:

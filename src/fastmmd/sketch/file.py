@@ -23,6 +23,11 @@ FORMAT_VERSION = 1
 
 def write_sketch(sketch: Sketch, path: str | os.PathLike[str], /) -> None:
     """Write a sketch to a file, which is replaced only when complete."""
+    write_container(path, *sketch_parts(sketch))
+
+
+def sketch_parts(sketch: Sketch, /) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the header and the arrays of a sketch's file."""
     header = {
         "format": FORMAT,
         "version": FORMAT_VERSION,
@@ -36,15 +41,17 @@ def write_sketch(sketch: Sketch, path: str | os.PathLike[str], /) -> None:
         "rows_routed": sketch._rows_routed,
         "streams": {name.hex(): rows for name, rows in sketch._streams.items()},
     }
+    if sketch._schema is not None:
+        header["schema"] = sketch._schema
     arrays = {"center": sketch._center, "counts": sketch._counts, "sums": sketch._sums}
-    write_container(path, header, arrays)
+    return header, arrays
 
 
 def read_sketch(cls: type[Sketch], path: str | os.PathLike[str], /) -> Sketch:
     """Read a sketch that `write_sketch` wrote."""
     header, arrays = read_container(path, FORMAT, FORMAT_VERSION)
     try:
-        return _from_parts(cls, header, arrays)
+        return sketch_from_parts(cls, header, arrays)
     except IncompatibleSketchError:
         raise
     # The checksum holds, so a program wrote this, but not `write_sketch`.
@@ -67,9 +74,10 @@ def _probe(family: FrequencyFamily) -> list[float]:
     return [float(np.sum(np.sin(p + np.arange(len(p))))) for p in phases]
 
 
-def _from_parts(
-    cls: type[Sketch], header: dict[str, Any], arrays: dict[str, Any]
+def sketch_from_parts(
+    cls: type[Sketch], header: dict[str, Any], arrays: dict[str, Any], /
 ) -> Sketch:
+    """Return the sketch that `sketch_parts` took apart, or raise if it cannot be."""
     # Sizes are checked against arrays that are there before anything is made of them.
     n_bins, n_features = header["n_bins"], 2 * sum(header["n_frequencies"])
     for name, dtype, shape in (
@@ -88,6 +96,7 @@ def _from_parts(
         n_bins=n_bins,
         rng=check_count(header["seed"], name="seed", minimum=0),
         center=arrays["center"],
+        schema=header.get("schema"),
     )
     # Frequencies are drawn again from the seed. Should a library draw or round them
     # differently, sums of the two would be of different things.

@@ -1,0 +1,352 @@
+"""Tests of tables and files: levels, notes, options, and what is refused."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
+import pytest
+from scipy.stats import binom
+
+import fastmmd
+from fastmmd import DataError, MissingDependencyError, tables
+from fastmmd.tables import Schema, open_source
+
+
+def make(n, seed, *, shift=0.0, late=0.3):
+    rng = np.random.default_rng(seed)
+    return pa.table(
+        {
+            "delay": rng.exponential(10.0, n) + shift,
+            "carrier": rng.choice(["AA", "UA", "DL"], n),
+            "late": rng.random(n) < late,
+        }
+    )
+
+
+A, SAME, OTHER = make(800, 0), make(600, 1), make(600, 2, late=0.5)
+
+
+@pytest.mark.parametrize("convert", [lambda t: t, pa.Table.to_pandas, pl.from_arrow])
+def test_tables_of_every_library(convert):
+    same = fastmmd.two_sample_test(convert(A), convert(SAME), rng=0)
+    other = fastmmd.two_sample_test(convert(A), convert(OTHER), rng=0)
+    assert same.pvalue > 0.05
+    assert other.pvalue == 0.001
+    assert (other.n_x, other.n_y, other.level_is) == (800, 600, "exact")
+    assert (
+        tables.two_sample_test(convert(A), convert(OTHER), rng=0).pvalue == other.pvalue
+    )
+
+
+def test_libraries_agree_and_can_be_mixed():
+    expected = fastmmd.two_sample_test(A, SAME, rng=1).to_dict()
+    for x in (A.to_pandas(), pl.from_arrow(A), A.to_batches()[0]):
+        assert (
+            fastmmd.two_sample_test(x, pl.from_arrow(SAME), rng=1).to_dict() == expected
+        )
+
+
+def test_the_test_is_that_of_the_encoded_rows():
+    schema = Schema.infer(A, SAME)
+    found = tables.two_sample_test(A, SAME, rng=5, kernel=fastmmd.Gaussian(1.0))
+    plain = fastmmd.two_sample_test(
+        schema.encode(A), schema.encode(SAME), rng=0, kernel=fastmmd.Gaussian(1.0)
+    )
+    # The statistic does not depend on the draw of bins, but for rounding.
+    assert found.statistic == pytest.approx(plain.statistic, abs=1e-12)
+
+
+def test_k_samples():
+    result = fastmmd.k_sample_test(A.to_pandas(), pl.from_arrow(SAME), OTHER, rng=0)
+    assert result.pvalue == 0.001
+    assert result.sizes == (800, 600, 600)
+    assert np.unravel_index(result.mmd2.argmax(), (3, 3))[1] == 2
+    odd = tables.k_sample_test(A.append_column("z", [[1] * 800]), SAME, OTHER, rng=0)
+    assert odd.notes == ("columns that not all data have, left out: `z`.",)
+    assert odd.to_dict()["notes"] == list(odd.notes)
+    assert str(odd).endswith("\nNote: columns that not all data have, left out: `z`.")
+
+
+@pytest.mark.parametrize(("scale", "shift"), [("robust", 0.0), ("standard", 0.0)])
+def test_the_level_holds(scale, shift):
+    # Small tables with ties and categories; the schema comes from them.
+    rejections, repeats = 0, 200
+    for seed in range(repeats):
+        x, y = make(30, 2 * seed), make(20, 2 * seed + 1, shift=shift)
+        result = tables.two_sample_test(x, y, n_resamples=20, scale=scale, rng=seed)
+        rejections += result.pvalue <= 0.05
+    # One of 21 relabellings; a correct test passes this bound once in 10^6 runs.
+    assert rejections <= binom.ppf(1 - 1e-6, repeats, 1 / 21)
+
+
+def test_notes_tell_what_was_left_out():
+    gaps = A.set_column(0, "delay", pa.array([None, 1.0, 2.0, 3.0] * 200))
+    x = gaps.append_column("constant", [["c"] * 800]).append_column("only x", [[1] * 800])
+    y = SAME.append_column("constant", [["c"] * 600]).append_column("only y", [[1] * 600])
+    result = fastmmd.tables.two_sample_test(x, y, missing="drop", rng=0)
+    assert result.notes == (
+        "columns that not all data have, left out: `only x`, `only y`.",
+        "constant columns, which tell nothing: `constant`.",
+        "200 of 800 rows of `x`, with missing values, left out.",
+    )
+    assert result.n_x == 600
+    assert str(result).count("\nNote: ") == 3
+    assert result.to_dict()["notes"] == list(result.notes)
+    assert fastmmd.two_sample_test(np.zeros(5), np.ones(5)).notes == ()
+
+
+def test_types_that_differ_are_told_of():
+    y = SAME.set_column(0, "delay", SAME["delay"].cast(pa.int64(), safe=False))
+    result = tables.two_sample_test(A, y, rng=0)
+    assert result.notes == ("in `y` column `delay` is integer, in the schema float.",)
+
+
+def test_options_reach_the_schema():
+    numbers = tables.two_sample_test(A, OTHER, columns=["delay", "carrier"], rng=0)
+    assert numbers.pvalue > 0.01
+    numbers = tables.two_sample_test(A, OTHER, exclude=["late"], rng=0)
+    assert numbers.pvalue > 0.01
+    rng = np.random.default_rng(0)
+    x, y = (pa.table({"zip": rng.choice(own, 500)}) for own in ([1, 2, 9], [1, 5, 9]))
+    for kinds in (None, {"zip": "categorical"}):
+        assert tables.two_sample_test(x, y, kinds=kinds, rng=0).pvalue == 0.001
+
+
+def test_missing_values_are_counted_in_all_rows(monkeypatch):
+    monkeypatch.setattr("fastmmd.tables.sample.SAMPLE_ROWS", 1000)
+    x = make(3000, 0).set_column(0, "delay", pa.array([None] * 5 + [1.0] * 2995))
+    with pytest.raises(
+        DataError, match=r"^`x` must have no missing.*in 3000 rows: 5 in `de"
+    ):
+        fastmmd.two_sample_test(x, A)
+    with pytest.raises(DataError, match=r"^`samples\[1\]` must have no missing"):
+        fastmmd.k_sample_test(A, x)
+    x = x.set_column(0, "delay", pa.array([float("inf")] * 5 + [1.0] * 2995))
+    with pytest.raises(
+        DataError, match=r"^`x` must hold finite.*infinite ones: 5 in `del"
+    ):
+        fastmmd.two_sample_test(x, A)
+
+
+def test_large_tables_are_sampled_for_the_schema(monkeypatch):
+    monkeypatch.setattr("fastmmd.tables.sample.SAMPLE_ROWS", 1000)
+    x, y = make(3000, 0), make(5000, 1)
+    for form in (lambda t: t, pl.from_arrow):
+        result = tables.two_sample_test(form(x), form(y), rng=0)
+        assert result.pvalue > 0.01
+        assert (result.n_x, result.n_y) == (3000, 5000)
+
+
+def test_groups_follow_dropped_rows():
+    gaps = A.set_column(0, "delay", pa.array([None, 1.0, 2.0, 3.0] * 200))
+    groups = (np.arange(800) // 4, 1000 + np.arange(600) // 4)
+    result = tables.two_sample_test(gaps, SAME, missing="drop", groups=groups, rng=0)
+    assert result.n_x == 600
+    with pytest.raises(ValueError, match="groups"):
+        tables.two_sample_test(A, SAME, groups=(np.arange(3), np.arange(600)), rng=0)
+
+
+def test_margin_and_other_options_of_the_test():
+    result = fastmmd.two_sample_test(A, OTHER, kernel="gaussian", margin=0.5, rng=0)
+    assert result.margin == 0.5
+    assert not result.rejects()
+    assert (
+        fastmmd.two_sample_test(A, OTHER, null="gamma", level=0.01, rng=0).level == 0.01
+    )
+
+
+def test_no_common_columns():
+    with pytest.raises(DataError, match=r"columns in common; they have \(a\) and \(b\)"):
+        fastmmd.two_sample_test(pd.DataFrame({"a": [1, 2]}), pd.DataFrame({"b": [1, 2]}))
+
+
+def test_arrays_and_tables_do_not_mix():
+    for x, y, name in ((A, np.zeros((5, 3)), "y"), (np.zeros((5, 3)), A, "x")):
+        with pytest.raises(TypeError, match=f"`{name}` must be a table; got an array"):
+            fastmmd.two_sample_test(x, y)
+    with pytest.raises(TypeError, match=r"`data` must be a path"):
+        fastmmd.two_sample_test(A, 3)
+    with pytest.raises(TypeError, match=r"`samples\[1\]` must be a table"):
+        fastmmd.k_sample_test(A, [1, 2])
+
+
+def test_series_are_still_arrays():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=100), rng.normal(size=100)
+    expected = fastmmd.two_sample_test(x, y, rng=0).to_dict()
+    for form in (pd.Series, pl.Series, pa.array, lambda v: pa.chunked_array([v])):
+        assert fastmmd.two_sample_test(form(x), form(y), rng=0).to_dict() == expected
+
+
+@pytest.mark.parametrize("form", [lambda t: t, pa.Table.to_pandas, pl.from_arrow])
+def test_other_functions_point_to_tables(form):
+    message = r"`x` must be an array of numbers; got a table \(.*\)\..*fastmmd\.tables"
+    for function in (fastmmd.mmd, fastmmd.power):
+        options = {"n_x": 5, "n_y": 5} if function is fastmmd.power else {}
+        with pytest.raises(TypeError, match=message):
+            function(form(A), form(SAME), **options)
+    with pytest.raises(
+        TypeError, match=r"`rows` must be an array of numbers; got a table"
+    ):
+        fastmmd.Sketch(fastmmd.Gaussian(1.0), 3).update(form(A))
+
+
+def test_without_pyarrow_the_message_says_what_to_install(monkeypatch):
+    for name in [n for n in sys.modules if n.startswith("fastmmd.tables")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    frame = pd.DataFrame({"a": [1.0, 2.0]})
+    with pytest.raises(MissingDependencyError, match=r'pip install "fastmmd\[tables\]"'):
+        fastmmd.two_sample_test(frame, frame)
+
+
+# --- Files
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Return two files of other formats and one that differs."""
+    pq.write_table(make(4000, 0), tmp_path / "a.parquet", row_group_size=1000)
+    pacsv.write_csv(make(3000, 1), tmp_path / "same.csv")
+    pq.write_table(make(3000, 2, late=0.4), tmp_path / "other.parquet")
+    return tmp_path
+
+
+def test_files(files):
+    told = []
+    same = tables.two_sample_test(
+        files / "a.parquet", files / "same.csv", rng=0, progress=told.append
+    )
+    other = tables.two_sample_test(
+        str(files / "a.parquet"), open_source(files / "other.parquet"), rng=0
+    )
+    assert same.pvalue > 0.01
+    assert other.pvalue == 0.001
+    assert (other.n_x, other.n_y, other.method) == (4000, 3000, "sketch")
+    assert other.level_is == "exact"
+    assert [p.stage for p in told] == sorted(p.stage for p in told)
+    # After the first pass the number of rows is known, of text as well.
+    assert told[-1].n_rows == told[-1].n_read == 3000
+
+
+def test_the_seed_decides_whatever_the_threads(files):
+    data = (files / "a.parquet", files / "same.csv")
+    results = [
+        tables.two_sample_test(*data, rng=3, n_threads=n).to_dict() for n in (1, 3)
+    ]
+    assert results[0] == results[1]
+    assert tables.two_sample_test(*data, rng=4).to_dict() != results[0]
+
+
+def test_a_table_and_a_file(files):
+    result = tables.two_sample_test(make(900, 7), files / "other.parquet", rng=0)
+    assert result.method == "sketch"
+    assert result.pvalue <= 0.01
+
+
+def test_one_source_split_in_two(files):
+    table = make(4000, 0, late=0.5)
+    for x, y in (
+        open_source(table).split("late"),
+        open_source(files / "a.parquet").split("carrier=AA,DL"),
+    ):
+        result = tables.two_sample_test(x, y, rng=0)
+        assert result.pvalue > 0.01
+        assert result.n_x + result.n_y <= 4000
+
+
+def test_random_subsets(files):
+    result = tables.two_sample_test(
+        files / "a.parquet",
+        files / "other.parquet",
+        sample_rows=500,
+        rng=0,
+        method="exact",
+    )
+    assert (result.n_x, result.n_y, result.method) == (500, 500, "exact")
+    assert [note.partition(" rows")[0] for note in result.notes] == [
+        "500 of 4000",
+        "500 of 3000",
+    ]
+    again = tables.two_sample_test(
+        files / "a.parquet",
+        files / "other.parquet",
+        sample_rows=500,
+        rng=0,
+        method="exact",
+    )
+    assert again.to_dict() == result.to_dict()
+    whole = tables.two_sample_test(A, OTHER, sample_rows=10**6, rng=0)
+    assert (whole.n_x, whole.n_y, whole.notes) == (800, 600, ())
+    assert whole.pvalue == 0.001
+
+
+def test_a_sketch_of_files_tests_like_the_tables(files):
+    # The same data, once in memory by equal bins and once by sketches: p-values of both
+    # are exact, the distance is the same up to the noise of frequencies.
+    options = {"kernel": fastmmd.Gaussian(1.5), "rng": 0}
+    x, y = make(4000, 0), make(3000, 2, late=0.4)
+    memory = tables.two_sample_test(x, y, method="exact", **options)
+    sketch = tables.two_sample_test(
+        files / "a.parquet", files / "other.parquet", **options
+    )
+    assert sketch.statistic == pytest.approx(memory.statistic, rel=0.25)
+
+
+def test_dropped_rows_of_files_are_noted(tmp_path):
+    gaps = A.set_column(0, "delay", pa.array([None, 1.0, 2.0, 3.0] * 200))
+    pq.write_table(gaps, tmp_path / "gaps.parquet")
+    result = tables.two_sample_test(
+        tmp_path / "gaps.parquet", SAME, missing="drop", rng=0
+    )
+    (note,) = result.notes
+    assert note.startswith("200 of 800 rows of `")
+    assert result.n_x == 600
+    y = open_source(SAME, columns=["delay", "late"])
+    result = tables.two_sample_test(
+        tmp_path / "gaps.parquet", y, missing="indicator", rng=0
+    )
+    assert result.notes == ("columns that not all data have, left out: `carrier`.",)
+
+
+def test_the_level_of_files_holds(tmp_path):
+    rejections, repeats = 0, 60
+    for seed in range(repeats):
+        x, y = make(300, 2 * seed), make(200, 2 * seed + 1)
+        pq.write_table(x, tmp_path / "x.parquet")
+        pq.write_table(y, tmp_path / "y.parquet")
+        result = tables.two_sample_test(
+            tmp_path / "x.parquet",
+            tmp_path / "y.parquet",
+            n_resamples=20,
+            kernel=["gaussian"],
+            rng=seed,
+            n_threads=1,
+        )
+        rejections += result.pvalue <= 0.05
+    assert rejections <= binom.ppf(1 - 1e-6, repeats, 1 / 21)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "exact"}, '`method` must be "auto" for files.*`sample_rows`'),
+        ({"groups": ([1], [2])}, "`groups` must be left out for files"),
+        ({"sample_rows": 1}, "`sample_rows` must be an integer of at least 2"),
+        ({"n_threads": 0}, "`n_threads` must be an integer of at least 1"),
+    ],
+)
+def test_options_that_files_do_not_have(options, message, files):
+    with pytest.raises(ValueError, match=message):
+        tables.two_sample_test(files / "a.parquet", files / "same.csv", **options)
+
+
+def test_groups_of_random_subsets_are_refused():
+    with pytest.raises(ValueError, match="`groups` must be left out with `sample_rows`"):
+        tables.two_sample_test(A, SAME, sample_rows=10, groups=([1], [2]))
