@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import final
 
-from cyclopts import App, CycloptsError, Parameter
+from cyclopts import App, CycloptsError
 
 from fastmmd.cli.commands.compare import compare
 from fastmmd.cli.commands.completion import completion
@@ -65,7 +65,7 @@ fastmmd merge days/*.mmd -o year.mmd""",
         "A B [OPTIONS]",
         """\
 fastmmd compare january.mmd february.mmd
-fastmmd compare reference.mmd today.mmd --json --level 0.01 --fail-on-difference""",
+fastmmd compare reference.mmd today.mmd --level 0.01 --fail-on-difference""",
     ),
     "inspect": Command(
         inspect,
@@ -122,7 +122,6 @@ def make_app() -> App:
         help_format="plaintext",
         version=_version,
         version_format="plaintext",
-        default_parameter=Parameter(negative=()),
         result_action="return_value",
         exit_on_error=False,
         print_error=False,

@@ -34,9 +34,9 @@ _OPTIONS = {
 } | {"n_threads": "--threads", "n_bins": "--bins", "rng": "--seed", "seed": "--seed"}
 """What the library calls a parameter, and what it is called here."""
 
-_MENTIONED = re.compile(
-    r"(^|[Pp]ass |with |by |consider |own |and |, )`(\w+)`(?= must| \(|[.,)]| and|$)"
-)
+_SUBJECTS = re.compile(r"(?:`\w+`(?:, | and )?)+(?= must)")
+_MENTIONED = re.compile(r"\b(?:[Pp]ass|with|by|consider|own) `\w+`")
+_NAME = re.compile(r"`(\w+)`")
 _WITH_VALUE = re.compile(r"`(\w+)=([^`]+)`")
 
 
@@ -68,19 +68,24 @@ def explain(error: Exception, /) -> tuple[str, int]:
 
 
 def translate(text: str, /) -> str:
-    """Return a message of the library in the words of the command line."""
+    """Return a message of the library in the words of the command line.
+
+    Names of columns look like those of parameters, so only places are changed where a
+    parameter must stand: at the start, and after a few words.
+    """
+
+    def option(match: re.Match[str]) -> str:
+        return f"`{_OPTIONS.get(match[1], match[1])}`"
 
     def with_value(match: re.Match[str]) -> str:
         name, value = match[1], match[2]
-        if name not in _OPTIONS:
-            return match[0]
-        return f"`{_OPTIONS[name]} {_typed(value)}`"
+        return f"`{_OPTIONS[name]} {_typed(value)}`" if name in _OPTIONS else match[0]
 
-    def mentioned(match: re.Match[str]) -> str:
-        before, name = match[1], match[2]
-        return f"{before}`{_OPTIONS[name]}`" if name in _OPTIONS else match[0]
-
-    return _MENTIONED.sub(mentioned, _WITH_VALUE.sub(with_value, text))
+    text = _WITH_VALUE.sub(with_value, text)
+    subjects = _SUBJECTS.match(text)
+    if subjects:
+        text = _NAME.sub(option, subjects[0]) + text[subjects.end() :]
+    return _MENTIONED.sub(lambda match: _NAME.sub(option, match[0]), text)
 
 
 def usage_message(error: CycloptsError, arguments: Sequence[str], /) -> str:
@@ -103,7 +108,7 @@ def _typed(value: str) -> str:
     try:
         found = ast.literal_eval(value)
     except (ValueError, SyntaxError):
-        return value
+        found = value
     if isinstance(found, dict):
         found = [f"{name}={kind}" for name, kind in found.items()]
     if isinstance(found, (list, tuple)):
@@ -114,8 +119,8 @@ def _typed(value: str) -> str:
 
 def _status(error: Exception, text: str) -> int:
     """Return whether the options or the data are to blame."""
-    named = re.match(r"`(\w+)` must", text)
-    if named and named[1] in _OPTIONS:
+    subjects = _SUBJECTS.match(text)
+    if subjects and set(_NAME.findall(subjects[0])) <= set(_OPTIONS):
         return USAGE
     data = (DataError, IncompatibleSketchError, SketchFileError, UndefinedEstimateError)
     arrow = type(error).__module__.startswith("pyarrow")

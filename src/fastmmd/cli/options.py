@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 # Both, so that shells complete names of files and URLs keep their two slashes.
 DataPath: TypeAlias = str | Path
-Flag: TypeAlias = Annotated[bool, Parameter(show_default=False)]
-Names: TypeAlias = Annotated[list[str] | None, Parameter(metavar="NAMES")]
+Flag: TypeAlias = Annotated[bool, Parameter(show_default=False, negative=())]
+Names: TypeAlias = Annotated[list[str] | None, Parameter(metavar="NAMES", negative=())]
 KernelName: TypeAlias = Literal[
     "adaptive", "gaussian", "laplace", "matern", "rational_quadratic", "cauchy"
 ]
@@ -56,7 +56,7 @@ class Reading:
 
     where: Annotated[str | None, Parameter(metavar="CONDITION")] = None
     format: Literal["parquet", "csv", "arrow", "jsonl", "numpy"] | None = None
-    types: Annotated[list[str] | None, Parameter(metavar="NAME=TYPE")] = None
+    types: Annotated[list[str] | None, Parameter(metavar="NAME=TYPE", negative=())] = None
     delimiter: Annotated[str | None, Parameter(metavar="CHARACTER")] = None
     no_header: Flag = False
     encoding: Annotated[str, Parameter(metavar="NAME")] = "utf8"
@@ -103,7 +103,7 @@ class Columns:
     exclude: Names = None
     missing: Literal["raise", "drop", "indicator"] = "raise"
     scale: Literal["robust", "standard"] = "robust"
-    kinds: Annotated[list[str] | None, Parameter(metavar="NAME=KIND")] = None
+    kinds: Annotated[list[str] | None, Parameter(metavar="NAME=KIND", negative=())] = None
     max_levels: int = 32
 
     def keywords(self) -> dict[str, Any]:

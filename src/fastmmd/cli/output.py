@@ -56,7 +56,7 @@ def say(label: str, text: str, /) -> None:
     from rich.text import Text
 
     line = Text.assemble((f"{label}:", _STYLES[label]), " ", text)
-    _console(sys.stderr).print(line, soft_wrap=True)
+    _console(sys.stderr).print(line)
 
 
 def result_fields(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import datetime as dt
 import sys
+import time
 from typing import TYPE_CHECKING, Any, final
 
 if TYPE_CHECKING:
@@ -19,10 +21,15 @@ _STAGES = {"sampling": "Sampling", "sketching": "Sketching"}
 class Watcher:
     """What the library reports to: it remembers counts, and moves a bar if there is one."""
 
-    def __init__(self, bar: Any = None) -> None:
+    def __init__(self, bar: Any = None, *, resumed: bool = False) -> None:
         self._bar = bar
-        self._tasks: dict[tuple[str, str], Any] = {}
+        self._resumed = resumed
+        self._tasks: dict[tuple[str, str], tuple[Any, int]] = {}
         self._totals: dict[str, int] = {}
+        self._began = time.monotonic()
+        self._waiting = (
+            None if bar is None else bar.add_task("Reading", total=None, text="")
+        )
         self.n_dropped: dict[str, int] = {}
         self.n_read: dict[str, int] = {}
 
@@ -34,26 +41,37 @@ class Watcher:
         if at.stage == "sampling" and at.parts_done == at.n_parts:
             # How many rows a text file has is known once it was read.
             self._totals[at.source] = total = at.n_read
-        if self._bar is None:
-            return
+        if self._bar is not None:
+            self._show(at, total)
+
+    def _show(self, at: Progress, total: int | None) -> None:
+        if self._waiting is not None:
+            self._bar.remove_task(self._waiting)
+            self._waiting = None
         key = (at.stage, at.source)
         if key not in self._tasks:
-            name = shortened(at.source, _NAME_WIDTH)
             # What a checkpoint had done already is not part of the speed.
-            self._tasks[key] = self._bar.add_task(
-                f"{_STAGES[at.stage]} {name}", total=total, completed=at.n_read
-            )
-        self._bar.update(self._tasks[key], completed=at.n_read, total=total)
+            before = at.n_read if self._resumed and at.stage == "sketching" else 0
+            name = shortened(at.source, _NAME_WIDTH)
+            title = f"{_STAGES[at.stage]} {name}"
+            self._tasks[key] = self._bar.add_task(title, total=total, text=""), before
+        (task, before), now = self._tasks[key], time.monotonic()
+        done, seconds = at.n_read - before, now - self._began
+        speed = done / seconds if done > 0 and seconds > 0 else None
+        text = sentence(at.n_read, total, speed)
+        self._bar.update(task, completed=at.n_read, total=total, text=text)
+        if at.parts_done == at.n_parts:
+            self._began = now
 
 
 @contextlib.contextmanager
-def watching(*, quiet: bool) -> Iterator[Watcher]:
+def watching(*, quiet: bool, resumed: bool = False) -> Iterator[Watcher]:
     """Yield a watcher, with a bar if somebody can see it."""
     if quiet or not sys.stderr.isatty():
         yield Watcher()
         return
     with _make_bar() as bar:
-        yield Watcher(bar)
+        yield Watcher(bar, resumed=resumed)
 
 
 def shortened(name: str, width: int, /) -> str:
@@ -63,33 +81,29 @@ def shortened(name: str, width: int, /) -> str:
 
 def _make_bar() -> Any:
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        ProgressColumn,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-    from rich.text import Text
-
-    @final
-    class Rows(ProgressColumn):
-        """Rows done, of how many, and how many a second."""
-
-        def render(self, task: Any) -> Text:
-            total = f" of {task.total:,.0f}" if task.total else ""
-            speed = task.finished_speed or task.speed
-            rate = f", {brief(speed)} rows/s" if speed else ""
-            return Text(f"{task.completed:,.0f}{total} rows{rate}")
+    from rich.progress import BarColumn, Progress, TextColumn
 
     return Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=20),
-        Rows(),
-        TimeRemainingColumn(compact=True),
+        TextColumn("{task.fields[text]}", markup=False),
         console=Console(stderr=True),
         transient=True,
     )
+
+
+def sentence(n_read: int, total: int | None, speed: float | None, /) -> str:
+    """Return how far a pass has come, how fast it is, and how long it will take."""
+    if total is None or n_read >= total:
+        text = f"{n_read:,} rows"
+    else:
+        text = f"{n_read:,} of {total:,} rows"
+    if speed:
+        text += f", {brief(speed)} rows/s"
+        if total is not None and n_read < total:
+            left = dt.timedelta(seconds=round((total - n_read) / speed))
+            text += f", {left} left"
+    return text
 
 
 def brief(number: float, /) -> str:

@@ -91,7 +91,10 @@ def sketch(
     start = time.monotonic()
     from fastmmd.tables import sketch_source
 
-    with gathering_notes() as told, watching(quiet=output.quiet) as watcher:
+    with (
+        gathering_notes() as told,
+        watching(quiet=output.quiet, resumed=there) as watcher,
+    ):
         try:
             made = sketch_source(
                 source,
