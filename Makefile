@@ -23,6 +23,7 @@ help:  ## show this list
 
 demo: $(VENV)/.package  ## install, then run the demonstration
 	$(BIN)/python examples/demo.py
+	BIN=$(BIN) sh examples/demo.sh
 
 # Two test processes on two cores: BLAS and finufft threads of their own would only fight.
 test: lint  ## run the static checks, then the tests with coverage
@@ -59,7 +60,7 @@ clean:  ## remove the environment and everything that was built
 $(VENV)/.package: pyproject.toml $(NATIVE)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) install --upgrade "pip>=25.1"
-	$(PIP) install --editable ".[grid,tables]"
+	$(PIP) install --editable ".[grid,cli]"
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.package

@@ -245,6 +245,33 @@ def test_cost(measured: dict[str, Any]) -> str:
     return f"{first}\n\n{second}"
 
 
+def cli_parquet(measured: dict[str, Any]) -> str:
+    """Return time and memory of the command beside just reading the files."""
+    n_rows, columns = measured["rows"] / 1e6, measured["columns"]
+    rows = [
+        [
+            f"{columns['time']} columns, PyArrow reads them",
+            f"{measured['read_seconds']:.2g} s",
+        ],
+        [
+            f"{columns['time']} columns, fastmmd test",
+            f"{measured['test_seconds']:.2g} s",
+        ],
+        [
+            f"{columns['memory']} columns, fastmmd test, most resident memory",
+            f"{measured['resident_bytes'] / 1e6:.0f} MB",
+        ],
+    ]
+    head = [f"{n_rows:g} million rows of Parquet, {threads(measured)}", "measured"]
+    return table(head, rows)
+
+
+def threads(measured: dict[str, Any]) -> str:
+    """Return how many threads a measurement had."""
+    number = measured["environment"]["threads"]
+    return f"{number} thread{'' if number == 1 else 's'}"
+
+
 def milliseconds(seconds: float) -> str:
     """Return a time to two digits."""
     return plain(f"{1000 * seconds:.2g}")
@@ -424,6 +451,7 @@ def render(comparison: Path) -> dict[str, str]:
     check = json.loads((RESULTS / "plan_check.json").read_text(encoding="utf-8"))
     cost = json.loads((RESULTS / "two_sample_cost.json").read_text(encoding="utf-8"))
     few = json.loads((RESULTS / "few_frequencies.json").read_text(encoding="utf-8"))
+    command = json.loads((RESULTS / "cli_parquet.json").read_text(encoding="utf-8"))
     rates = json.loads(RATES.read_text(encoding="utf-8"))
     calibrated = {
         path.stem: json.loads(path.read_text(encoding="utf-8"))
@@ -443,6 +471,7 @@ def render(comparison: Path) -> dict[str, str]:
         "plan_check.md": plan_check(check),
         "plan_conditions.md": conditions(check),
         "test_cost.md": test_cost(cost),
+        "cli_parquet.md": cli_parquet(command),
         "calibration_level_exact.md": level_exact(calibrated["level_exact"]),
         "calibration_level_asymptotic.md": level_asymptotic(
             calibrated["level_asymptotic"]

@@ -1,0 +1,3 @@
+"""The commands, one a file: read options, call the library, report."""
+
+from __future__ import annotations

@@ -1,0 +1,141 @@
+"""``fastmmd sketch``."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from fastmmd.cli.commands.inspect import read_sketch_file
+from fastmmd.cli.data import check_output, gathering_notes, load_sketch
+from fastmmd.cli.errors import Interrupted, UsageError
+from fastmmd.cli.options import (
+    DEFAULT_COLUMNS,
+    DEFAULT_OUTPUT,
+    DEFAULT_READING,
+    Columns,
+    DataPath,
+    Flag,
+    KernelName,
+    Output,
+    Reading,
+)
+from fastmmd.cli.output import count, duration, notes, write_json, write_report
+from fastmmd.cli.progress import brief, watching
+
+
+def sketch(
+    *data: DataPath,
+    to: Annotated[Path, Parameter(name=["--output", "-o"], metavar="FILE")],
+    like: Annotated[Path | None, Parameter(metavar="SKETCH")] = None,
+    resume: Flag = False,
+    checkpoint_seconds: float = 30.0,
+    kernel: KernelName = "adaptive",
+    bins: int = 256,
+    seed: int = 0,
+    stream: Annotated[str | None, Parameter(metavar="NAME")] = None,
+    threads: int | None = None,
+    reading: Reading = DEFAULT_READING,
+    columns: Columns = DEFAULT_COLUMNS,
+    output: Output = DEFAULT_OUTPUT,
+) -> int:
+    """Summarise a data set of any size in a sketch of a few megabytes.
+
+    Sketches of different data can be compared and merged if they were made alike: make the
+    first one freely and the others with --like. While it works a checkpoint, FILE.part, lies
+    beside the output; after an interruption --resume goes on from there.
+
+    Parameters
+    ----------
+    data
+        Data; several files, folders or patterns become one sketch.
+    to
+        Where to write the sketch; replaced only when complete.
+    like
+        A sketch to be comparable with: its columns, scales and kernels are used.
+    resume
+        Go on from the checkpoint of an interrupted run. The result is the same to the last
+        bit as without the interruption.
+    checkpoint_seconds
+        Time between two checkpoints.
+    kernel
+        Kernel; "adaptive" chooses several.
+    bins
+        Slots that rows are sent to at random; a power of two.
+    seed
+        Seed of the kernels' frequencies; sketches must share it.
+    stream
+        Name of the data, which decides where rows go. By default it follows from the paths,
+        sizes and dates of the files.
+    threads
+        Threads that compute; it does not change the result.
+    """
+    if not data:
+        msg = "sketch needs data: a file, a folder, a pattern or a URL."
+        raise UsageError(msg)
+    target = check_output(to)
+    checkpoint = target.with_name(target.name + ".part")
+    there = checkpoint.exists()
+    if there and not resume:
+        msg = (
+            f"`{checkpoint}` is the checkpoint of an interrupted run: go on from it with "
+            "--resume, or remove it to start anew."
+        )
+        raise UsageError(msg)
+    reference = None if like is None else load_sketch(like)
+    paths = [os.fspath(path) for path in data]
+    source = reading.open(paths[0] if len(paths) == 1 else paths)
+    start = time.monotonic()
+    from fastmmd.tables import sketch_source
+
+    with (
+        gathering_notes() as told,
+        watching(quiet=output.quiet, resumed=there) as watcher,
+    ):
+        try:
+            made = sketch_source(
+                source,
+                like=reference,
+                **columns.keywords(),
+                kernel=kernel,
+                n_bins=bins,
+                rng=seed,
+                stream=stream,
+                n_threads=threads,
+                progress=watcher,
+                checkpoint=checkpoint,
+                checkpoint_seconds=checkpoint_seconds,
+                resume=resume,
+            )
+            made.save(target)
+        except KeyboardInterrupt as error:
+            raise _interrupted(checkpoint) from error
+    checkpoint.unlink(missing_ok=True)
+    if resume and not there:
+        told.append("there was no checkpoint, so the data were read from the start.")
+    held = read_sketch_file(target)
+    n_dropped = sum(watcher.n_dropped.values())
+    if output.json:
+        more = {"file": os.fspath(to), "rows_left_out": n_dropped, "notes": told}
+        write_json(held.to_dict() | more)
+        return 0
+    if n_dropped:
+        told.append(f"{count(n_dropped, 'row')} with missing values left out.")
+    seconds = time.monotonic() - start
+    speed = f"{brief(sum(watcher.n_read.values()) / max(seconds, 1e-9))} rows/s"
+    write_report(
+        f"Wrote {to}: a sketch of {count(made.count, 'row')}.",
+        [*held.summary(), ("time", f"{duration(seconds)}, {speed}"), *notes(told)],
+    )
+    return 0
+
+
+def _interrupted(checkpoint: Path) -> Interrupted:
+    if checkpoint.exists():
+        return Interrupted(
+            "interrupted; the same command with --resume goes on from here."
+        )
+    return Interrupted("interrupted; nothing was written.")

@@ -1,0 +1,142 @@
+"""From what stands on the command line to sources and sketches."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import os
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, final
+
+from fastmmd._errors import DataError, DataWarning
+from fastmmd.cli.errors import UsageError
+from fastmmd.cli.output import say
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fastmmd.cli.options import DataPath, Reading
+    from fastmmd.sketch import Sketch
+    from fastmmd.tables import Source
+
+SUFFIX = ".mmd"
+_MAGIC = b"FASTMMD\0"
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Sample:
+    """One side of a comparison: a sketch, or data to be read."""
+
+    name: str
+    sketch: Sketch | None = None
+    source: Source | None = None
+
+
+def open_samples(
+    a: DataPath, b: DataPath | None, by: str | None, reading: Reading, /
+) -> tuple[Sample, Sample]:
+    """Return both sides of a comparison."""
+    if by is not None:
+        if b is not None:
+            msg = f"--by splits one data set in two; got a second one, `{b}`."
+            raise UsageError(msg)
+        return _split(reading.open(_path(a)), by)
+    if b is None:
+        msg = (
+            "a test needs a second data set, or --by COLUMN=VALUE1,VALUE2 to split the "
+            "first."
+        )
+        raise UsageError(msg)
+    first, second = (_open(path, reading) for path in (a, b))
+    return first, second
+
+
+def is_sketch(path: DataPath, /) -> bool:
+    """Return whether a path is that of a sketch: by its first bytes, or by its name."""
+    try:
+        with Path(path).expanduser().open("rb") as stream:
+            return stream.read(len(_MAGIC)) == _MAGIC
+    except OSError:
+        return os.fspath(path).endswith(SUFFIX) and "://" not in os.fspath(path)
+
+
+def load_sketch(path: DataPath, /) -> Sketch:
+    """Read a sketch, or say what lies near if there is none."""
+    from fastmmd.sketch import Sketch
+
+    file = Path(path).expanduser()
+    if not file.exists():
+        folder = file.parent if file.parent.is_dir() else Path()
+        there = sorted(other.name for other in folder.glob(f"*{SUFFIX}"))
+        near = difflib.get_close_matches(file.name, there, n=3, cutoff=0.5) or there[:5]
+        hint = ", ".join(f"`{name}`" for name in near)
+        hint = f" In `{folder}` there is {hint}." if near else ""
+        msg = f"`{path}` must be a sketch file; there is none.{hint}"
+        raise DataError(msg)
+    return Sketch.load(file)
+
+
+def check_output(path: Path, /) -> Path:
+    """Return where to write, checked before anything is computed."""
+    file = path.expanduser()
+    if file.is_dir():
+        msg = f"--output must be a file; `{path}` is a folder."
+        raise UsageError(msg)
+    if not file.parent.is_dir():
+        msg = f"--output must be in a folder that exists; there is no `{file.parent}`."
+        raise UsageError(msg)
+    if not os.access(file.parent, os.W_OK):
+        msg = f"--output must be in a folder that can be written; `{file.parent}` cannot."
+        raise UsageError(msg)
+    return file
+
+
+@contextlib.contextmanager
+def gathering_notes() -> Iterator[list[str]]:
+    """Yield a list that holds at the end what the library warned of."""
+    found: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield found
+    for warning in caught:
+        if issubclass(warning.category, DataWarning):
+            found.append(str(warning.message))
+        elif issubclass(warning.category, UserWarning):
+            say("warning", str(warning.message))
+
+
+def _open(path: DataPath, reading: Reading) -> Sample:
+    if is_sketch(path):
+        return Sample(os.fspath(path), sketch=load_sketch(path))
+    source = reading.open(_path(path))
+    return Sample(source.name, source=source)
+
+
+def _split(source: Source, by: str) -> tuple[Sample, Sample]:
+    """Return the two parts of a source that differ in a column."""
+    name = by.strip()
+    if "=" not in by and name in source.schema.names:
+        import pyarrow as pa
+
+        # No need to read the data to know what there can be.
+        if pa.types.is_boolean(source.schema.field(name).type):
+            by = f"{name}=false,true"
+    parts = source.split(by)
+    if len(parts) != 2:
+        values = [part.name.rpartition("=")[2].rstrip("]") for part in parts]
+        shown = ", ".join(values[:6]) + (", …" if len(values) > 6 else "")
+        name = name.partition("=")[0]
+        msg = (
+            f"--by must give two samples; `{name}` has {len(parts)} values ({shown}). "
+            f"Choose two: --by {name}={values[0]},{values[1]}"
+        )
+        raise UsageError(msg)
+    first, second = (Sample(part.name, source=part) for part in parts)
+    return first, second
+
+
+def _path(path: Any) -> str:
+    return os.fspath(path)

@@ -1,0 +1,142 @@
+"""What went wrong, in one line, in the words of the command line, with an exit status."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+from fastmmd._errors import (
+    DataError,
+    IncompatibleSketchError,
+    MissingDependencyError,
+    SketchFileError,
+    UndefinedEstimateError,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cyclopts import CycloptsError
+
+DIFFERENCE, USAGE, UNREADABLE = 1, 2, 3
+DEFECT = 70
+INTERRUPTED = 130
+PIPE_CLOSED = 141
+
+_OPTIONS = {
+    name: "--" + name.replace("_", "-")
+    for name in (
+        *("array", "by", "columns", "delimiter", "encoding", "exclude", "format"),
+        *("kernel", "kinds", "level", "like", "margin", "max_levels", "missing"),
+        *("n_resamples", "sample_rows", "scale", "stream", "types", "where"),
+    )
+} | {"n_threads": "--threads", "n_bins": "--bins", "rng": "--seed", "seed": "--seed"}
+"""What the library calls a parameter, and what it is called here."""
+
+_SUBJECTS = re.compile(r"(?:`\w+`(?:, | and )?)+(?= must)")
+_MENTIONED = re.compile(r"\b(?:[Pp]ass|with|by|consider|own) `\w+`")
+_NAME = re.compile(r"`(\w+)`")
+_WITH_VALUE = re.compile(r"`(\w+)=([^`]+)`")
+
+
+class UsageError(ValueError):
+    """The command cannot mean anything as it was given."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """The user pressed Ctrl-C; the message says what became of the work."""
+
+
+def explain(error: Exception, /) -> tuple[str, int]:
+    """Return a line about an error, and the exit status."""
+    text = " ".join(str(error).split())
+    arrow = type(error).__module__.startswith("pyarrow")
+    if isinstance(error, (UsageError, MissingDependencyError)):
+        found = text, USAGE
+    elif isinstance(error, OSError):
+        found = _system_message(error), UNREADABLE
+    elif isinstance(error, MemoryError):
+        found = "there is not enough memory.", UNREADABLE
+    elif isinstance(error, (ValueError, TypeError)) or arrow:
+        found = translate(text) + _advice(error), _status(error, text)
+    else:
+        name = type(error).__name__
+        advice = "This should not happen: run again with --debug to see where."
+        found = f"{name}: {text}. {advice}", DEFECT
+    return found
+
+
+def translate(text: str, /) -> str:
+    """Return a message of the library in the words of the command line.
+
+    Names of columns look like those of parameters, so only places are changed where a
+    parameter must stand: at the start, and after a few words.
+    """
+
+    def option(match: re.Match[str]) -> str:
+        return f"`{_OPTIONS.get(match[1], match[1])}`"
+
+    def with_value(match: re.Match[str]) -> str:
+        name, value = match[1], match[2]
+        return f"`{_OPTIONS[name]} {_typed(value)}`" if name in _OPTIONS else match[0]
+
+    text = _WITH_VALUE.sub(with_value, text)
+    subjects = _SUBJECTS.match(text)
+    if subjects:
+        text = _NAME.sub(option, subjects[0]) + text[subjects.end() :]
+    return _MENTIONED.sub(lambda match: _NAME.sub(option, match[0]), text)
+
+
+def usage_message(error: CycloptsError, arguments: Sequence[str], /) -> str:
+    """Return one line about words that do not fit a command."""
+    text = " ".join(str(error).split())
+    unused = re.match(r"Unused Tokens: (\[.*\])", text)
+    if unused:
+        extra = ", ".join(f"`{word}`" for word in ast.literal_eval(unused[1])[:3])
+        text = f"unexpected {extra}. A pattern for several files must be in quotes."
+    else:
+        text = text[:1].lower() + text[1:]
+    words = [word for word in arguments if not word.startswith("-")]
+    command = error.command_chain[0] if error.command_chain else ""
+    where = f"fastmmd {command}" if command in words else "fastmmd"
+    return f"{text} See `{where} --help`."
+
+
+def _typed(value: str) -> str:
+    """Return a Python value as one would type it after an option."""
+    try:
+        found = ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        found = value
+    if isinstance(found, dict):
+        found = [f"{name}={kind}" for name, kind in found.items()]
+    if isinstance(found, (list, tuple)):
+        found = ",".join(map(str, found))
+    text = str(found)
+    return f"'{text}'" if re.search(r"[^\w,.=/-]", text) else text
+
+
+def _status(error: Exception, text: str) -> int:
+    """Return whether the options or the data are to blame."""
+    subjects = _SUBJECTS.match(text)
+    if subjects and set(_NAME.findall(subjects[0])) <= set(_OPTIONS):
+        return USAGE
+    data = (DataError, IncompatibleSketchError, SketchFileError, UndefinedEstimateError)
+    arrow = type(error).__module__.startswith("pyarrow")
+    unreadable = isinstance(error, (*data, UnicodeError)) or arrow
+    return UNREADABLE if unreadable else USAGE
+
+
+def _advice(error: Exception) -> str:
+    made_apart = "must be made alike"
+    if isinstance(error, IncompatibleSketchError) and made_apart in str(error):
+        return " Make one of them with `fastmmd sketch DATA -o FILE --like OTHER`."
+    return ""
+
+
+def _system_message(error: OSError) -> str:
+    """Return what the operating system says, about which file."""
+    if error.strerror and error.filename is not None:
+        return f"`{error.filename}`: {error.strerror}."
+    return " ".join(str(error).split())

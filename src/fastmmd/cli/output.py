@@ -1,0 +1,146 @@
+"""What a command prints: a sentence and a small table, or one JSON object.
+
+On a terminal rich folds long lines and adds colour, unless ``NO_COLOR`` is set; anywhere else
+the same words come plain, one field a line.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fastmmd._twosample import TwoSampleResult
+
+Fields = list[tuple[str, str]]
+
+_MOST_NAMES = 8
+"""Columns that are named before an ellipsis."""
+
+_STYLES = {"error": "bold red", "warning": "bold yellow", "note": "bold"}
+
+
+def write_json(value: Any, /) -> None:
+    """Print a value as one line of JSON."""
+    sys.stdout.write(json.dumps(value) + "\n")
+
+
+def write_report(headline: str, fields: Fields, /, *, style: str = "bold") -> None:
+    """Print a sentence and a table of two columns."""
+    if not sys.stdout.isatty():
+        width = max((len(label) for label, _ in fields), default=0)
+        lines = [headline, *(f"  {label:<{width}}  {text}" for label, text in fields)]
+        sys.stdout.write("".join(line.rstrip() + "\n" for line in lines))
+        return
+    from rich.table import Table
+    from rich.text import Text
+
+    console = _console(sys.stdout)
+    console.print(Text(headline, style=style))
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(style="cyan", no_wrap=True)
+    table.add_column(overflow="fold")
+    for label, text in fields:
+        table.add_row(Text(f"  {label}"), Text(text))
+    console.print(table)
+
+
+def say(label: str, text: str, /) -> None:
+    """Print one line about an error, a warning or a note where errors go."""
+    if not sys.stderr.isatty():
+        sys.stderr.write(f"{label}: {text}\n")
+        return
+    from rich.text import Text
+
+    line = Text.assemble((f"{label}:", _STYLES[label]), " ", text)
+    _console(sys.stderr).print(line)
+
+
+def result_fields(
+    result: TwoSampleResult,
+    /,
+    *,
+    samples: Sequence[str],
+    columns: Sequence[str],
+    seed: int,
+) -> Fields:
+    """Return the table below the sentence of a test."""
+    tail = result.tail_pvalue
+    found = [
+        ("p-value", f"{result.pvalue:.4g}" + (f", about {tail:.0e}" if tail else ""))
+    ]
+    found.append(("effect size", f"{result.effect_size:.2g} (0 none, 1 disjoint)"))
+    interval = ""
+    if result.confidence_interval is not None:
+        low, high = result.confidence_interval
+        share = f"{100 * (1 - result.level):g} %"
+        interval = f", {share} interval {low:.3g} to {high:.3g}"
+    found.append(("MMD^2", f"{result.statistic:.4g}{interval}"))
+    for name, rows, used in zip(
+        samples,
+        (result.n_x, result.n_y),
+        (result.used_x, result.used_y),
+        strict=True,
+    ):
+        part = "" if used > 0.9 else f", {100 * used:.0f} % of them relabelled"
+        label = "rows" if found[-1][0] != "rows" else ""
+        found.append((label, f"{rows:,} of {name}{part}"))
+    if columns:
+        found.append(("columns", names(columns)))
+    kernels = f"{len(result.kernels)}, most telling " if len(result.kernels) > 1 else ""
+    found.append(("kernels", f"{kernels}{result.kernel}"))
+    resamples = f"{result.n_resamples} resamples of " if result.n_resamples else ""
+    found.append(
+        (
+            "test",
+            (
+                f"{result.null}, {result.level_is} level; {resamples}{result.n_bins} bins, "
+                f"seed {seed}"
+            ),
+        )
+    )
+    return found + notes(result.notes)
+
+
+def notes(texts: Sequence[str], /) -> Fields:
+    """Return notes as fields of a table."""
+    return [("note", text[:1].upper() + text[1:]) for text in texts]
+
+
+def names(words: Sequence[str], /) -> str:
+    """Return how many names there are, and the first of them."""
+    shown = ", ".join(words[:_MOST_NAMES])
+    more = ", …" if len(words) > _MOST_NAMES else ""
+    return f"{len(words)}: {shown}{more}"
+
+
+def count(number: int, thing: str, ending: str = "s", /) -> str:
+    """Return a number of things: 1 file, 2 files."""
+    return f"{number:,} {thing}{'' if number == 1 else ending}"
+
+
+def size(n_bytes: float, /) -> str:
+    """Return a number of bytes for people."""
+    units = ("bytes", "kB", "MB", "GB", "TB")
+    place = 0
+    while n_bytes >= 999.5 and place < len(units) - 1:
+        n_bytes, place = n_bytes / 1000, place + 1
+    return f"{n_bytes:.3g} {units[place]}"
+
+
+def duration(seconds: float, /) -> str:
+    """Return a time for people."""
+    if seconds < 90:
+        return f"{seconds:.2g} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
+
+
+def _console(stream: TextIO) -> Any:
+    from rich.console import Console
+
+    return Console(file=stream, highlight=False, markup=False, emoji=False)

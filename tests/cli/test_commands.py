@@ -1,0 +1,329 @@
+"""What each command says: JSON and text, options, exit statuses."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import fastmmd
+from fastmmd import tables
+
+
+@pytest.fixture
+def flights(files):
+    return files / "flights.parquet"
+
+
+@pytest.fixture(scope="session")
+def sketches(files, tmp_path_factory):
+    """Return two sketches made alike, and one of plain numbers."""
+    folder = tmp_path_factory.mktemp("sketches")
+    a = tables.sketch_source(files / "a.parquet")
+    a.save(folder / "a.mmd")
+    tables.sketch_source(files / "b.parquet", like=a).save(folder / "b.mmd")
+    plain = fastmmd.Sketch(fastmmd.Gaussian(1.0), 2, stream="plain")
+    plain.update(np.random.default_rng(0).normal(size=(50, 2)))
+    plain.save(folder / "plain.mmd")
+    return folder
+
+
+# --- test
+
+
+def test_the_text_of_a_test(files, call):
+    done = call("test", files / "a.parquet", files / "b.parquet")
+    assert done.returncode == 0
+    first, *lines = done.stdout.splitlines()
+    assert first.startswith("The samples differ at level 0.05: p = 0.001")
+    fields = {line[:15].strip(): line[15:] for line in lines if line[:15].strip()}
+    assert list(fields) == [
+        *("p-value", "effect size", "MMD^2", "rows", "columns", "kernels", "test"),
+    ]
+    assert fields["rows"].startswith("300 of ")
+    assert fields["columns"] == "2: f0, f1"
+    assert "95 % interval" in fields["MMD^2"]
+    assert "exact level" in fields["test"]
+    assert "\x1b" not in done.stdout
+
+
+def test_two_years_of_one_file(flights, call_json):
+    found = call_json("test", flights, "--by", "year=2017,2018")
+    source = tables.open_source(flights)
+    expected = tables.two_sample_test(*source.split("year=2017,2018"), rng=0)
+    assert found == expected.to_dict()
+
+
+def test_a_boolean_and_two_words_need_no_values(flights, call_json, tmp_path):
+    found = call_json("test", flights, "--by", "late")
+    late = pq.read_table(flights)["late"].to_numpy()
+    assert (found["n_x"], found["n_y"]) == ((~late).sum(), late.sum())
+    words = pa.table({"x": np.arange(40.0), "group": ["new", "old"] * 20})
+    pq.write_table(words, tmp_path / "words.parquet")
+    assert call_json("test", tmp_path / "words.parquet", "--by", "group")["n_x"] == 20
+
+
+def test_a_condition_applies_to_both(flights, call_json):
+    found = call_json("test", flights, "--by", "late", "--where", "carrier == 'AA'")
+    data = pq.read_table(flights).to_pandas()
+    counts = data[data.carrier == "AA"].late.value_counts()
+    assert (found["n_x"], found["n_y"]) == (counts[False], counts[True])
+
+
+def test_options_reach_the_library(flights, call_json):
+    found = call_json(
+        *("test", flights, "--by", "year=2017,2018", "--columns", "delay,late"),
+        *("--scale", "standard", "--missing", "indicator", "--kernel", "laplace"),
+        *(
+            "--n-resamples",
+            "199",
+            "--level",
+            "0.1",
+            "--seed",
+            "7",
+            "--sample-rows",
+            "100",
+        ),
+        *("--kinds", "late=categorical", "--max-levels", "8", "--threads", "1"),
+    )
+    expected = tables.two_sample_test(
+        *tables.open_source(flights).split("year=2017,2018"),
+        columns=["delay", "late"],
+        scale="standard",
+        missing="indicator",
+        kinds={"late": "categorical"},
+        max_levels=8,
+        kernel="laplace",
+        n_resamples=199,
+        level=0.1,
+        sample_rows=100,
+        rng=7,
+    )
+    assert found == expected.to_dict()
+
+
+def test_names_with_commas_are_quoted(tmp_path, call_json):
+    table = pa.table({"a,b": np.arange(30.0), "c": np.arange(30.0) % 7})
+    for name in "xy":
+        pq.write_table(table, tmp_path / f"{name}.parquet")
+    paths = [tmp_path / f"{name}.parquet" for name in "xy"]
+    plan = call_json("plan", *paths, "--columns", '"a,b"', "--columns", "c")
+    assert plan["columns"] == ["a,b", "c"]
+
+
+def test_the_status_follows_the_difference(files, call):
+    different = ("test", files / "a.parquet", files / "b.parquet")
+    assert call(*different, "--fail-on-difference").returncode == 1
+    assert call(*different).returncode == 0
+    same = ("test", files / "flights.parquet", "--by", "late", "--fail-on-difference")
+    assert call(*same, "--seed", "1").returncode == 0
+
+
+def test_a_margin(files, call):
+    words = ("test", files / "a.parquet", files / "b.parquet", "--kernel", "gaussian")
+    assert call(*words, "--margin", "0.01", "--fail-on-difference").returncode == 1
+    assert call(*words, "--margin", "0.9", "--fail-on-difference").returncode == 0
+
+
+def test_notes_on_what_was_left_out(tmp_path, call):
+    x = np.arange(60.0)
+    x[:5] = np.nan
+    pq.write_table(
+        pa.table({"x": x, "same": [1.0] * 60, "only_a": x}), tmp_path / "a.parquet"
+    )
+    pq.write_table(pa.table({"x": x + 9.5, "same": [1.0] * 60}), tmp_path / "b.parquet")
+    words = ("test", tmp_path / "a.parquet", tmp_path / "b.parquet", "--missing", "drop")
+    notes = [
+        line for line in call(*words).stdout.splitlines() if line.startswith("  note ")
+    ]
+    assert len(notes) == 4
+    assert "Columns that not all data have, left out: `only_a`." in notes[0]
+    assert "Constant columns, which tell nothing: `same`." in notes[1]
+    assert "5 of 60 rows of" in notes[2]
+
+
+# --- Sketches
+
+
+def test_sketch_merge_and_compare(files, tmp_path, call, call_json):
+    a, b, both = (tmp_path / f"{name}.mmd" for name in ("a", "b", "both"))
+    made = call_json("sketch", files / "a.parquet", "-o", a)
+    assert made["rows"] == 300
+    assert made["rows_left_out"] == 0
+    call_json("sketch", files / "b.parquet", "--output", b, "--like", a)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.mmd", "b.mmd"]
+    loaded = [fastmmd.Sketch.load(path) for path in (a, b)]
+    assert loaded[0] == tables.sketch_source(files / "a.parquet")
+
+    found = call_json("compare", a, b)
+    assert found == fastmmd.compare(*loaded, rng=0).to_dict()
+    assert call("compare", a, b, "--fail-on-difference").returncode == 1
+    assert call_json("test", a, b) == found
+    assert call_json("test", a, files / "b.parquet") == found
+
+    merged = call_json("merge", a, b, "-o", both)
+    assert (merged["rows"], merged["merged"]) == (550, 2)
+    assert fastmmd.Sketch.load(both) == loaded[0] + loaded[1]
+
+
+def test_several_files_become_one_sketch(files, tmp_path, call_json):
+    parts = sorted((files / "a-parts").iterdir())
+    made = call_json("sketch", *parts, "-o", tmp_path / "a.mmd")
+    assert made["rows"] == 300
+
+
+def test_the_text_of_a_sketch(files, sketches, tmp_path, call):
+    done = call("sketch", files / "a.parquet", "-o", tmp_path / "a.mmd", "--bins", "64")
+    assert done.stdout.startswith(f"Wrote {tmp_path / 'a.mmd'}: a sketch of 300 rows.\n")
+    assert "2: f0, f1; 2 numbers a row" in done.stdout
+    assert "rows/s" in done.stdout
+    names = sketches / "a.mmd", sketches / "b.mmd"
+    done = call("merge", *names, "-o", tmp_path / "both.mmd")
+    assert "550 rows, from 2 sketches." in done.stdout
+    done = call("compare", *names)
+    assert done.stdout.startswith("The samples differ")
+
+
+def test_rows_left_out_are_told(tmp_path, call):
+    x = np.arange(60.0)
+    pq.write_table(pa.table({"x": x}), tmp_path / "a.parquet")
+    x[:5] = np.nan
+    pq.write_table(pa.table({"x": x, "new": x}), tmp_path / "b.parquet")
+    a, b = tmp_path / "a.mmd", tmp_path / "b.parquet"
+    call("sketch", tmp_path / "a.parquet", "-o", a, "--missing", "drop")
+    done = call("test", a, b)
+    assert "Columns that the schema has not, left out: `new`." in done.stdout
+    assert "5 of 60 rows of" in done.stdout
+    done = call("sketch", b, "-o", tmp_path / "b.mmd", "--like", a, "--resume")
+    assert "5 rows with missing values left out." in done.stdout
+    assert "There was no checkpoint" in done.stdout
+
+
+def test_a_named_stream_gives_the_same_sketch_anywhere(files, tmp_path, call):
+    copied = shutil.copy(files / "a.parquet", tmp_path / "other.parquet")
+    for path, name in ((files / "a.parquet", "one.mmd"), (copied, "two.mmd")):
+        call("sketch", path, "-o", tmp_path / name, "--stream", "a", "--seed", "3")
+    first, second = ((tmp_path / f"{name}.mmd").read_bytes() for name in ("one", "two"))
+    assert first == second
+
+
+# --- inspect
+
+
+def test_inspect_a_sketch(sketches, call, call_json):
+    found = call_json("inspect", sketches / "a.mmd")
+    sketch = fastmmd.Sketch.load(sketches / "a.mmd")
+    assert found["rows"] == 300
+    assert found["format_version"] == 1
+    assert found["bytes"] == (sketches / "a.mmd").stat().st_size
+    assert found["kernels"] == [repr(kernel) for kernel in sketch.kernels]
+    assert found["columns"] == sketch.schema["columns"]
+    assert list(found["streams"].values()) == [300]
+    text = call("inspect", sketches / "a.mmd").stdout
+    assert "a sketch of 300 rows." in text
+    assert "f0: numeric, centre" in text
+    assert "format version 1" in text
+
+
+def test_inspect_a_sketch_of_plain_numbers(sketches, call):
+    assert "2, without names" in call("inspect", sketches / "plain.mmd").stdout
+    merged = call("merge", sketches / "plain.mmd", "-o", sketches / "plain2.mmd")
+    assert "50 rows, from 1 sketch." in merged.stdout
+
+
+def test_inspect_data(files, call, call_json):
+    found = call_json("inspect", files / "a-hive", "--where", "f0 > 0")
+    assert (found["format"], found["rows"], found["files"]) == ("Parquet", 300, 3)
+    assert {"name": "part", "type": "int64", "from_folder": True} in found["columns"]
+    text = call("inspect", files / "a-hive", "--where", "f0 > 0").stdout
+    assert "300, before the filter" in text
+    assert "from names of folders" in text
+    assert "not known before they are read" in call("inspect", files / "a.csv").stdout
+
+
+# --- plan
+
+
+def test_plan_says_what_test_would_do(files, call, call_json):
+    found = call_json("plan", files / "a.parquet", files / "b.csv")
+    assert found["rows"] == [300, 250]
+    assert found["rows_are"] == ["known", "known"]
+    assert found["columns"] == ["f0", "f1"]
+    assert found["passes"] == 2
+    assert 0 < found["seconds"] < 60
+    assert 2**26 < found["memory_bytes"] < 2**32
+    text = call("plan", files / "a.parquet", files / "b.csv", "--threads", "1").stdout
+    assert text.startswith("Sketch both in two passes and compare.\n")
+    assert "with 1 thread\n" in text
+
+
+def test_plan_guesses_rows_of_long_text_files(tmp_path, call_json):
+    import bz2
+
+    rng = np.random.default_rng(0)
+    lines = [f"{value:.6f}" for value in rng.normal(size=200_000)]
+    text = "\n".join(["x", *lines])
+    (tmp_path / "a.csv").write_text(text)
+    (tmp_path / "b.csv.bz2").write_bytes(bz2.compress(text.encode(), 1))
+    found = call_json("plan", tmp_path / "a.csv", tmp_path / "b.csv.bz2")
+    assert found["rows_are"] == ["estimated", "estimated"]
+    # Lines of equal length: the first megabyte tells. What is packed comes in blocks.
+    assert found["rows"] == pytest.approx([200_000, 200_000], rel=0.2)
+
+
+def test_plan_of_a_sample_of_sketches_and_of_nothing(files, sketches, call, call_json):
+    paths = files / "a.parquet", files / "b.parquet"
+    found = call_json("plan", *paths, "--sample-rows", "50")
+    assert found["what"].startswith("Draw 50 rows of each")
+    found = call_json("plan", sketches / "a.mmd", files / "b.parquet")
+    assert (found["passes"], found["rows"]) == (1, [300, 250])
+    found = call_json("plan", sketches / "a.mmd", sketches / "b.mmd")
+    assert found["what"] == "Compare two sketches."
+    done = call("plan", *paths, "--where", "f0 > 100")
+    assert "cannot be told" in done.stdout
+    done = call("plan", files / "flights.parquet", "--by", "late", "--where", "delay > 5")
+    assert "about" in done.stdout
+
+
+# --- demo and version
+
+
+def test_demo_writes_data_and_says_what_to_try(tmp_path, call, call_json):
+    folder = tmp_path / "new" / "demo"
+    done = call("demo", folder)
+    assert done.returncode == 0
+    assert f"fastmmd test {folder / 'july.csv'} {folder / 'october.csv'}" in done.stdout
+    names = ["july.csv", "october.csv", "weather.parquet"]
+    assert sorted(path.name for path in folder.iterdir()) == names
+    table = pq.read_table(folder / "weather.parquet")
+    weather = fastmmd.datasets.load_airport_weather()
+    assert table.num_rows == len(weather.values)
+    assert abs(table["temperature"].to_numpy() - weather.values[:, 0]).max() < 0.006
+    # Again into the same folder, also with sketches beside.
+    (folder / "july.mmd").touch()
+    assert call_json("demo", folder)["files"] == [str(folder / name) for name in names]
+
+
+def test_demo_leaves_other_folders_alone(tmp_path, call):
+    (tmp_path / "mine.txt").touch()
+    done = call("demo", tmp_path)
+    assert done.returncode == 2
+    assert "must be new or empty" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+    assert call("demo", tmp_path / "mine.txt").returncode == 2
+
+
+def test_version(call, run):
+    assert call("--version").stdout == f"{fastmmd.__version__}\n"
+    assert run("--version").stdout == f"{fastmmd.__version__}\n"
+
+
+def test_json_is_one_line_and_nothing_else(files, run):
+    done = run("test", files / "a.parquet", files / "b.parquet", "--json")
+    assert done.stdout.count("\n") == 1
+    assert done.stderr == ""
+    assert set(json.loads(done.stdout)) >= {"pvalue", "effect_size", "notes"}

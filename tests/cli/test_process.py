@@ -1,0 +1,212 @@
+"""What only a process shows: signals, terminals, pipes, start-up and completion."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+OFTEN = ("--checkpoint-seconds", "0.001")
+"""A checkpoint after each row group: some megabytes of writing make the run last."""
+
+
+def wait_for(path, process):
+    """Wait until a file is there and the process is still at work."""
+    end = time.monotonic() + 60
+    while not path.exists():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+def test_kill_and_resume_gives_the_same_bytes(large, tmp_path, run, start):
+    target, undisturbed = tmp_path / "killed.mmd", tmp_path / "undisturbed.mmd"
+    words = ("sketch", large, *OFTEN, "-o")
+    process = start(*words, target)
+    wait_for(tmp_path / "killed.mmd.part", process)
+    process.kill()
+    process.communicate()
+    assert process.returncode == -signal.SIGKILL
+    assert not target.exists()
+
+    again = run(*words, target)
+    assert again.returncode == 2
+    assert "killed.mmd.part` is the checkpoint of an interrupted run" in again.stderr
+    assert "--resume, or remove it" in again.stderr
+    other = run(*words, target, "--resume", "--seed", "3")
+    assert other.returncode == 3
+    assert "must be the checkpoint of this run" in other.stderr
+
+    resumed = run(*words, target, "--resume", "--json")
+    assert (resumed.returncode, resumed.stderr) == (0, "")
+    assert '"rows": 300000' in resumed.stdout
+    assert run(*words[:-3], "-o", undisturbed).returncode == 0
+    assert target.read_bytes() == undisturbed.read_bytes()
+    # A temporary file of the killed process may be left; no checkpoint.
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_interrupt_leaves_the_old_output(large, tmp_path, start):
+    target = tmp_path / "out.mmd"
+    target.write_bytes(b"what was there before")
+    process = start("sketch", large, *OFTEN, "-o", target, text=True)
+    wait_for(tmp_path / "out.mmd.part", process)
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert output == ""
+    assert errors == (
+        "error: interrupted; the same command with --resume goes on from here.\n"
+    )
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == ["out.mmd", "out.mmd.part"]
+    assert target.read_bytes() == b"what was there before"
+
+
+def test_interrupt_before_the_first_checkpoint(files, tmp_path, call, monkeypatch):
+    import fastmmd.tables
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(fastmmd.tables, "sketch_source", interrupted)
+    done = call("sketch", files / "a.parquet", "-o", tmp_path / "a.mmd")
+    assert done.returncode == 130
+    assert done.stderr == "error: interrupted; nothing was written.\n"
+    assert not list(tmp_path.iterdir())
+    monkeypatch.setattr(fastmmd.tables, "two_sample_test", interrupted)
+    done = call("test", files / "a.parquet", files / "b.parquet")
+    assert (done.returncode, done.stderr) == (130, "error: interrupted.\n")
+
+
+# --- Terminals
+
+
+def on_a_terminal(start, *words, **options):
+    """Run a command on a terminal, and return its status and what is seen there."""
+    master, slave = pty.openpty()
+    process = start(*words, stdin=slave, stdout=slave, stderr=slave, **options)
+    os.close(slave)
+    seen = b""
+    while True:
+        ready, _, _ = select.select([master], [], [], 60)
+        assert ready
+        try:
+            data = os.read(master, 4096)
+        except OSError:  # the process has closed its end
+            break
+        if not data:
+            break
+        seen += data
+    os.close(master)
+    return process.wait(timeout=60), seen.decode()
+
+
+def test_progress_on_a_terminal(large, tmp_path, start, run):
+    words = ("sketch", large, *OFTEN, "-o", tmp_path / "a.mmd")
+    status, seen = on_a_terminal(start, *words)
+    assert status == 0
+    assert "Sampling" in seen
+    assert re.search(r"Sketching .*of 300,000 rows, .* rows/s, 0:00:\d\d left", seen)
+    assert "a sketch of 300,000 rows." in seen
+    assert "\x1b[" in seen
+    assert run(*words).stderr == ""
+
+
+def test_colours_of_a_result(files, start, environment):
+    words = ("test", files / "a.parquet", files / "b.parquet", "--quiet")
+    status, seen = on_a_terminal(start, *words)
+    assert status == 0
+    assert "Sampling" not in seen
+    assert "\x1b[1;33m" in seen
+    environment["NO_COLOR"] = "1"
+    try:
+        _, seen = on_a_terminal(start, *words)
+    finally:
+        del environment["NO_COLOR"]
+    assert "p-value" in seen
+    # Bold is no colour; 30 to 39 and 90 to 97 are.
+    assert not re.search(r"\x1b\[[\d;]*(3|9)\d[\d;]*m", seen)
+    status, seen = on_a_terminal(start, "test", files / "a.parqet", files / "b.parquet")
+    assert status == 3
+    assert "error:" in seen
+
+
+# --- Pipes
+
+
+@pytest.mark.parametrize("words", [("--help",), ("inspect", "{}/a.parquet")])
+def test_a_closed_pipe_is_no_news(words, files, start):
+    with start(*(word.format(files) for word in words)) as process:
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(timeout=60) == 141
+
+
+# --- Start-up
+
+
+def test_help_loads_nothing_heavy(environment):
+    code = (
+        "import sys, time; from fastmmd.cli import main; main(['--help']); "
+        "print('LOADED', *sys.modules); print(time.process_time())"
+    )
+    command = [sys.executable, "-W", "error", "-c", code]
+    shown = subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=True
+    ).stdout
+    loaded, seconds = shown.partition("LOADED")[2].strip().split("\n")
+    heavy = {"numpy", "pyarrow", "scipy", "pandas"}
+    assert not heavy & set(loaded.split())
+    assert float(seconds) < 1.0
+
+
+# --- Completion
+
+
+def completions(script, line, cwd, environment):
+    """Return what bash offers at the end of a line."""
+    words = line.split(" ")
+    code = f"""
+        source {script}
+        name=$(complete -p fastmmd | sed -E 's/.*-F ([^ ]+) .*/\\1/')
+        COMP_WORDS=({" ".join(f"'{word}'" for word in words)})
+        COMP_CWORD={len(words) - 1}
+        COMP_LINE='{line}'
+        COMP_POINT={len(line)}
+        "$name"
+        printf '%s\\n' "${{COMPREPLY[@]}}"
+    """
+    command = ["bash", "--norc", "--noprofile", "-c", code]
+    done = subprocess.run(
+        command, env=environment, cwd=cwd, capture_output=True, text=True, check=True
+    )
+    return [word.strip() for word in done.stdout.splitlines()]
+
+
+def test_completion_in_bash(run, files, tmp_path, environment):
+    if shutil.which("bash") is None:
+        pytest.skip("needs bash")
+    script = tmp_path / "fastmmd.bash"
+    script.write_text(run("completion", "bash").stdout)
+    assert completions(script, "fastmmd me", files, environment) == ["merge"]
+    offered = completions(script, "fastmmd test --fail", files, environment)
+    assert offered == ["--fail-on-difference"]
+    offered = completions(script, "fastmmd test --missing ", files, environment)
+    assert set(offered) == {"raise", "drop", "indicator"}
+    assert completions(script, "fastmmd test fl", files, environment) == [
+        "flights.parquet"
+    ]
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_completion_for_other_shells(shell, call):
+    assert "fastmmd" in call("completion", shell).stdout
