@@ -293,11 +293,11 @@ def test_rows_with_numbers_go_where_their_numbers_say(rng):
     for start in (60, 0, 30):
         stop = {60: 100, 0: 30, 30: 60}[start]
         parts.update(rows[start:stop], row_numbers=start)
-    assert_close(parts, whole)
+    assert_same(parts, whole)
     chosen = rng.permutation(100)
     shuffled = small()
     shuffled.update(rows[chosen], row_numbers=chosen)
-    assert_close(shuffled, whole)
+    assert_same(shuffled, whole)
     assert shuffled._streams == whole._streams
 
 
@@ -307,7 +307,7 @@ def test_parts_are_routed_by_stream_part_and_number(rng):
     first.update(rows, part="one", row_numbers=0)
     second.update(rows[100:], part="one", row_numbers=np.arange(100, 300))
     second.update(rows[:100], part="one", row_numbers=0)
-    assert_close(first, second)
+    assert_same(first, second)
     other.update(rows, part="one", row_numbers=0)
     two = small()
     two.update(rows, part="two", row_numbers=0)
