@@ -25,6 +25,7 @@ MODULES = {
     "fastmmd.circular": fastmmd.circular,
     "fastmmd.datasets": fastmmd.datasets,
     "fastmmd.kernels": importlib.import_module("fastmmd.kernels"),
+    "fastmmd.tables": fastmmd.tables,
 }
 
 PUBLIC = [

@@ -415,6 +415,10 @@ def test_columns_say_what_they_are():
         "s: categorical, 5 levels (a, b, c, d, …), others in 3 buckets, missing values a "
         "level (string)"
     )
+    moment = Numeric("t", "datetime", "date", 86400.0 * 365, 86400.0 * 7)
+    assert str(moment) == "t: datetime, centre 1971-01-01T00:00:00, scale 7 days (date)"
+    wait = Numeric("w", "duration", "duration", 90.0, 30.0)
+    assert str(wait) == "w: duration, centre 90 s, scale 30 s (duration)"
     assert number.encoded_names == ("x", "x is missing")
     assert text.encoded_names[-4:] == (
         "s = (other, 0)",

@@ -12,6 +12,7 @@ import math
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
 
+import numpy as np
 import pyarrow as pa
 
 from fastmmd._errors import DataError
@@ -56,6 +57,11 @@ class Numeric:
         Constants from the sample.
     indicator : float, optional
         Scale of a second number that says whether the value is missing.
+
+    Examples
+    --------
+    >>> print(Numeric("delay", "numeric", "float", 8.0, 12.5))
+    delay: numeric, centre 8, scale 12.5 (float)
     """
 
     name: str
@@ -79,10 +85,12 @@ class Numeric:
 
     def __str__(self) -> str:
         missing = "" if self.indicator is None else ", missing values marked"
-        return (
-            f"{self.name}: {self.kind}, centre {self.center:.6g}, scale "
-            f"{self.scale:.6g}{missing} ({self.type})"
-        )
+        unit = " s" if self.kind in ("time", "duration") else ""
+        center, scale = f"{self.center:.6g}{unit}", f"{self.scale:.6g}{unit}"
+        if self.kind in ("datetime", "utc_datetime"):
+            moment = np.datetime64(round(self.center), "s")
+            center, scale = str(moment), f"{self.scale / 86400.0:.6g} days"
+        return f"{self.name}: {self.kind}, centre {center}, scale {scale}{missing} ({self.type})"
 
 
 @final
@@ -106,6 +114,11 @@ class Categorical:
         Whether missing values have a place of their own.
     raw : str, default="categorical"
         Kind of the data before they were read as categories.
+
+    Examples
+    --------
+    >>> Categorical("carrier", "string", ("AA", "UA"), 1, 1.4).encoded_names
+    ('carrier = AA', 'carrier = UA', 'carrier = (other)')
     """
 
     name: str

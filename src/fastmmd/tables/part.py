@@ -35,6 +35,12 @@ class Part:
         Number of the part's first row within the file.
     n_rows : int or None
         Rows of the part, before any filter, if known without reading it.
+
+    Examples
+    --------
+    >>> part = Part("year=2018/part-0.parquet", 3, 150_000, 50_000)
+    >>> Part.from_json(part.to_json()) == part
+    True
     """
 
     file: str
@@ -62,7 +68,7 @@ class Part:
 class Batch:
     """Some consecutive rows of a part, of which a filter may have left only some.
 
-    Parameters
+    Attributes
     ----------
     data : pyarrow.RecordBatch
         The rows that are left.
