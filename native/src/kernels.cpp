@@ -17,12 +17,14 @@ std::size_t bytes_of_one(const Projection &projection) {
     const Fastfood &f = projection.fastfood;
     const std::size_t d = projection.n_columns;
     const std::size_t n_padded = round_up(projection.n_frequencies, panel<Real>);
-    const std::size_t dense = d + block_rows * (d + (d <= slice_columns ? 0 : n_padded));
+    const std::size_t dense = d <= slice_columns
+                                  ? d + block_rows * d
+                                  : d + wide_rows * (d + phase_stride<Real>(n_padded));
     const std::size_t fastfood =
         d + f.padded + fastfood_rows * (f.n_blocks * f.padded + 2 * lanes<Real>);
     // Cache lines and paddings of every array, and the bins.
     return sizeof(Real) * ((f.n_blocks > 0 ? fastfood : dense) + block_rows * panel<Real>) +
-           sizeof(std::int64_t) * block_rows + 16 * 64;
+           sizeof(std::int64_t) * wide_rows + 16 * 64;
 }
 
 std::size_t feature_workspace(const FeatureTask &task) {

@@ -10,6 +10,8 @@ namespace fastmmd {
 
 namespace {
 
+constexpr double few_pairs = 1e5;
+
 double element(const DenseRows &rows, std::int64_t i, std::size_t j) {
     const std::ptrdiff_t at =
         i * rows.row_stride + static_cast<std::ptrdiff_t>(j) * rows.column_stride;
@@ -56,8 +58,14 @@ std::vector<double> pair_sums(const PairRequest &request, std::size_t n_threads)
     const std::int64_t per_group = std::max<std::int64_t>(1, n_tiles / 256);
     const std::int64_t n_groups = (n_tiles + per_group - 1) / per_group;
     std::vector<double> sums(static_cast<std::size_t>(n_groups));
-    const std::size_t n_workers = std::max<std::size_t>(
-        1, std::min(n_threads, static_cast<std::size_t>(n_groups)));
+    // Below so many pairs threads would take longer to start than the work takes.
+    const bool few = static_cast<double>(request.n_left) *
+                         static_cast<double>(request.n_right) <
+                     few_pairs;
+    const std::size_t n_workers =
+        few ? 1
+            : std::max<std::size_t>(
+                  1, std::min(n_threads, static_cast<std::size_t>(n_groups)));
     const std::size_t size = kernels.tile_rows * request.left.n_columns;
     std::vector<double> workspace(size * n_workers);
     run_units(sums.size(), n_workers, [&](std::size_t group, std::size_t worker) {
@@ -103,9 +111,10 @@ void bin_pair_sums(const BinPairRequest &request, std::size_t n_threads) {
             cuts.push_back(b);
         }
     }
-    // Below this many pairs threads do not pay.
+    const bool few =
+        static_cast<double>(n_rows) * static_cast<double>(n_rows) / 2.0 < few_pairs;
     const std::size_t n_workers =
-        n_rows < 512 ? 1 : std::max<std::size_t>(1, std::min(n_threads, cuts.size() - 1));
+        few ? 1 : std::max<std::size_t>(1, std::min(n_threads, cuts.size() - 1));
     const std::size_t size = kernels.tile_rows * request.rows.n_columns;
     std::vector<double> workspace(size * n_workers);
     run_units(cuts.size() - 1, n_workers, [&](std::size_t unit, std::size_t worker) {

@@ -16,8 +16,18 @@ namespace fastmmd::FASTMMD_TARGET {
 constexpr std::size_t block_rows = 96;
 static_assert(block_rows % tile_rows == 0 && block_rows < 512);
 
-// Beyond so many columns the product is done in slices that stay in the second cache.
+// Beyond so many columns the product is done in slices that stay in the second cache, and
+// on more rows, so that frequencies are fetched from memory less often.
 constexpr std::size_t slice_columns = 512;
+constexpr std::size_t wide_rows = 2 * block_rows;
+static_assert(wide_rows < 512);
+
+// Numbers between two rows of phases, where all frequencies are kept: a little more than a
+// power of two, at which rows of a tile would fall on the same place of a cache.
+template <typename Real>
+constexpr std::size_t phase_stride(std::size_t n_padded) {
+    return n_padded + lanes<Real>;
+}
 
 constexpr std::size_t round_up(std::size_t n, std::size_t multiple) {
     return (n + multiple - 1) / multiple * multiple;
@@ -134,17 +144,20 @@ struct DenseBlock {
     Real *phases;
     std::int64_t *bins;
     std::size_t n;
+    std::size_t capacity;
 
     DenseBlock(const Projection &projection, Arena &arena) : n(0) {
         const std::size_t d = projection.n_columns;
-        const std::size_t n_phases =
-            d <= slice_columns ? panel<Real>
-                               : round_up(projection.n_frequencies, panel<Real>);
+        const std::size_t n_padded = round_up(projection.n_frequencies, panel<Real>);
+        capacity = d <= slice_columns ? block_rows : wide_rows;
         row = arena.take<Real>(round_up(d, lanes<double>));
-        packed = arena.take<Real>(block_rows * d);
-        phases = arena.take<Real>(block_rows * n_phases);
-        bins = arena.take<std::int64_t>(block_rows);
+        packed = arena.take<Real>(capacity * d);
+        phases = arena.take<Real>(
+            capacity * (d <= slice_columns ? panel<Real> : phase_stride<Real>(n_padded)));
+        bins = arena.take<std::int64_t>(capacity);
     }
+
+    bool full() const { return n == capacity; }
 
     void add_packed_row(std::size_t d, std::int64_t bin) {
         Real *to = packed + n / tile_rows * tile_rows * d + n % tile_rows;
@@ -179,18 +192,19 @@ struct DenseBlock {
                                  sums);
             }
         } else {
+            const std::size_t stride = phase_stride<Real>(n_padded);
             for (std::size_t k = 0; k < d; k += slice_columns) {
                 const std::size_t terms = d - k < slice_columns ? d - k : slice_columns;
                 for (std::size_t first = 0; first < n_padded; first += panel<Real>) {
                     for (std::size_t tile = 0; tile < n_tiles; ++tile) {
                         product_tile<Real>(packed + tile * tile_rows * d + k * tile_rows,
                                            panels + first * d + k * panel<Real>, terms,
-                                           phases + tile * tile_rows * n_padded + first,
-                                           n_padded, k > 0);
+                                           phases + tile * tile_rows * stride + first,
+                                           stride, k > 0);
                     }
                 }
             }
-            accumulate<Real>({phases, n_padded, n, bins}, 0, n_padded, task, sums);
+            accumulate<Real>({phases, stride, n, bins}, 0, n_padded, task, sums);
         }
         n = 0;
     }
@@ -238,7 +252,7 @@ inline void dense_feature_sums(const FeatureTask &task, const FeaturePart &part)
         }
         if (dense_row<float>(task.dense, cursor.row_of(p), near.row) <= limit) {
             near.add_packed_row(task.dense.n_columns, bin);
-            if (near.n == block_rows) {
+            if (near.full()) {
                 near.flush(task, task.single, part.sums);
             }
         } else {

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from fastmmd._rows import Rows
     from fastmmd._typing import FloatArray
 
-_CALL_NUMBERS = 2**30
+_CALL_NUMBERS = 2**31
 """Phases, and products behind them, of one call: a second or less, so that an interrupt
 from the keyboard is heard between calls."""
 
