@@ -289,6 +289,21 @@ def test_plan_of_a_sample_of_sketches_and_of_nothing(files, sketches, call, call
     assert "about" in done.stdout
 
 
+def test_rows_that_cannot_be_guessed(files, tmp_path, monkeypatch):
+    from fastmmd.cli.lines import estimate_rows
+
+    source = tables.open_source(files / "a.csv")
+    assert estimate_rows(source) == pytest.approx(300, abs=2)
+    monkeypatch.setattr("fastmmd.cli.lines._LOOK_BYTES", 5)
+    assert estimate_rows(source) is None  # not one whole line
+    path = tmp_path / "gone.csv"
+    path.write_text("x\n1\n")
+    source = tables.open_source(path)
+    path.unlink()
+    assert estimate_rows(source) is None
+    assert estimate_rows(tables.open_source(pa.table({"x": [1.0]}))) is None
+
+
 # --- demo and version
 
 

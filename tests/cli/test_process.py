@@ -14,7 +14,7 @@ import time
 
 import pytest
 
-OFTEN = ("--checkpoint-seconds", "0.001")
+OFTEN = ("--checkpoint-seconds", "0.001", "--bins", "64")
 """A checkpoint after each row group: some megabytes of writing make the run last."""
 
 
@@ -34,6 +34,7 @@ def test_kill_and_resume_gives_the_same_bytes(large, tmp_path, run, start):
     wait_for(tmp_path / "killed.mmd.part", process)
     process.kill()
     process.communicate()
+    # Still at work when it was killed: otherwise nothing was tested.
     assert process.returncode == -signal.SIGKILL
     assert not target.exists()
 
@@ -48,7 +49,7 @@ def test_kill_and_resume_gives_the_same_bytes(large, tmp_path, run, start):
     resumed = run(*words, target, "--resume", "--json")
     assert (resumed.returncode, resumed.stderr) == (0, "")
     assert '"rows": 300000' in resumed.stdout
-    assert run(*words[:-3], "-o", undisturbed).returncode == 0
+    assert run("sketch", large, *OFTEN[2:], "-o", undisturbed).returncode == 0
     assert target.read_bytes() == undisturbed.read_bytes()
     # A temporary file of the killed process may be left; no checkpoint.
     assert not list(tmp_path.glob("*.part"))
@@ -85,6 +86,8 @@ def test_interrupt_before_the_first_checkpoint(files, tmp_path, call, monkeypatc
     monkeypatch.setattr(fastmmd.tables, "two_sample_test", interrupted)
     done = call("test", files / "a.parquet", files / "b.parquet")
     assert (done.returncode, done.stderr) == (130, "error: interrupted.\n")
+    monkeypatch.setattr("fastmmd.cli.app.make_app", interrupted)
+    assert call("--help").returncode == 130
 
 
 # --- Terminals
@@ -121,6 +124,38 @@ def test_progress_on_a_terminal(large, tmp_path, start, run):
     assert run(*words).stderr == ""
 
 
+@pytest.fixture
+def seen(capsys, monkeypatch):
+    """Return a function that runs a command here as on a terminal."""
+    from fastmmd.cli import main
+
+    def seen(*words):
+        monkeypatch.setenv("TERM", "xterm")
+        monkeypatch.delenv("NO_COLOR", raising=False)
+        for stream in (sys.stdout, sys.stderr):
+            monkeypatch.setattr(stream, "isatty", lambda: True)
+        status = main([str(word) for word in words])
+        return status, *capsys.readouterr()
+
+    return seen
+
+
+def test_a_terminal_in_this_process(files, tmp_path, seen):
+    target = tmp_path / "a.mmd"
+    status, output, errors = seen("sketch", files / "a.csv", "-o", target, "--resume")
+    assert status == 0
+    assert "Reading" in errors
+    assert "Sampling" in errors
+    assert "\x1b[1mWrote" in output
+    target.with_name("a.mmd.part").touch()
+    status, output, errors = seen("sketch", files / "a.csv", "-o", target, "--resume")
+    assert status == 3
+    assert output == ""
+    assert "\x1b[1;31merror:" in errors
+    status, output, _ = seen("test", files / "a.npy", files / "b.npy", "--quiet")
+    assert (status, "\x1b[1;33mThe samples differ" in output) == (0, True)
+
+
 def test_colours_of_a_result(files, start, environment):
     words = ("test", files / "a.parquet", files / "b.parquet", "--quiet")
     status, seen = on_a_terminal(start, *words)
@@ -135,9 +170,6 @@ def test_colours_of_a_result(files, start, environment):
     assert "p-value" in seen
     # Bold is no colour; 30 to 39 and 90 to 97 are.
     assert not re.search(r"\x1b\[[\d;]*(3|9)\d[\d;]*m", seen)
-    status, seen = on_a_terminal(start, "test", files / "a.parqet", files / "b.parquet")
-    assert status == 3
-    assert "error:" in seen
 
 
 # --- Pipes

@@ -35,9 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     Examples
     --------
-    >>> main(["--version"]) == 0
-    0.1.0
-    True
+    >>> main(["tset", "a.csv", "b.csv"])  # and a line on standard error
+    2
     """
     missing = [n for n in ("cyclopts", "rich") if importlib.util.find_spec(n) is None]
     if missing:
@@ -46,6 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             'pip install "fastmmd[cli]"\n'
         )
         return 2
-    from fastmmd.cli.app import run
+    try:
+        from fastmmd.cli.app import run
 
-    return run(sys.argv[1:] if arguments is None else list(arguments))
+        return run(sys.argv[1:] if arguments is None else list(arguments))
+    except KeyboardInterrupt:  # so early that there is nothing to say
+        return 130

@@ -172,8 +172,6 @@ def run(arguments: Sequence[str], /) -> int:
         sys.stdout.flush()
     except BrokenPipeError:
         status = PIPE_CLOSED
-    except KeyboardInterrupt:
-        status = INTERRUPTED
     if status == PIPE_CLOSED:
         # Python flushes once more when it ends, and would complain there.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

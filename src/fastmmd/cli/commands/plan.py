@@ -243,9 +243,10 @@ def _cost(
         if look.n_rows is None or not look.table.num_rows:
             lacking = True
             continue
-        start = time.perf_counter()
-        sketch_source(look.table, like=empty, n_threads=1)
-        row_seconds = (time.perf_counter() - start) / look.table.num_rows
+        # Of all processors together: part of the work may use several by itself.
+        start = time.process_time()
+        sketch_source(look.table, like=empty)
+        row_seconds = (time.process_time() - start) / look.table.num_rows
         kept = look.n_rows * look.share
         reading += passes * look.n_rows * look.row_seconds
         computing += min(kept, sample_rows or kept) * row_seconds
