@@ -128,10 +128,10 @@ def _plan(
     kernel: str,
     threads: int | None,
 ) -> dict[str, Any]:
-    from fastmmd._threads import n_threads
     from fastmmd.tables import new_sketch
+    from fastmmd.tables.sketching import check_threads
 
-    threads = threads or n_threads()
+    threads = check_threads(threads)
     reference = next((s.sketch for s in samples if s.sketch is not None), None)
     sources = [s.source for s in samples if s.source is not None]
     used, told = _columns(reference, sources, columns)
@@ -232,7 +232,7 @@ def _cost(
     threads: int,
 ) -> tuple[float | None, int | None]:
     """Return seconds and bytes, None where the rows are not known."""
-    from fastmmd.tables import schema_of, sketch_source
+    from fastmmd.tables import sketch_source
     from fastmmd.tables.source import batch_rows_for
 
     if empty is None or (looks and not any(look.table.num_rows for look in looks)):
@@ -253,8 +253,7 @@ def _cost(
     seconds = _START_SECONDS + reading + computing / threads
     memory = _resident() + (threads + 2) * empty.nbytes
     if looks:
-        schema = schema_of(empty)
-        batch = 8 * batch_rows_for(schema.n_encoded) * schema.n_encoded
+        batch = 8 * batch_rows_for(empty.n_columns) * empty.n_columns
         # Batches that are read ahead, that wait, and that are being computed.
         memory += 2 * (threads + 4) * batch
     if sample_rows is not None:
