@@ -6,6 +6,8 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
+from cyclopts import CycloptsError, UnusedCliTokensError
+
 from fastmmd._errors import (
     DataError,
     IncompatibleSketchError,
@@ -16,8 +18,6 @@ from fastmmd._errors import (
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from cyclopts import CycloptsError
 
 DIFFERENCE, USAGE, UNREADABLE = 1, 2, 3
 DEFECT = 70
@@ -91,9 +91,8 @@ def translate(text: str, /) -> str:
 def usage_message(error: CycloptsError, arguments: Sequence[str], /) -> str:
     """Return one line about words that do not fit a command."""
     text = " ".join(str(error).split())
-    unused = re.match(r"Unused Tokens: (\[.*\])", text)
-    if unused:
-        extra = ", ".join(f"`{word}`" for word in ast.literal_eval(unused[1])[:3])
+    if isinstance(error, UnusedCliTokensError):
+        extra = ", ".join(f"`{word}`" for word in (error.unused_tokens or ())[:3])
         text = f"unexpected {extra}. A pattern for several files must be in quotes."
     else:
         text = text[:1].lower() + text[1:]
