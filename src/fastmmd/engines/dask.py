@@ -46,7 +46,7 @@ from fastmmd.tables.sketching import (
     request_sample,
     warn_notes,
 )
-from fastmmd.tables.source import BATCH_ROWS
+from fastmmd.tables.source import batch_rows_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -285,8 +285,9 @@ def _on_array(
 def _array_batches(block: Any) -> Iterator[pa.RecordBatch]:
     rows = np.asarray(block)
     names = [f"c{i}" for i in range(rows.shape[1])]
-    for start in range(0, max(len(rows), 1), BATCH_ROWS):
-        some = rows[start : start + BATCH_ROWS]
+    step = batch_rows_for(rows.shape[1])
+    for start in range(0, max(len(rows), 1), step):
+        some = rows[start : start + step]
         arrays = [pa.array(np.ascontiguousarray(column)) for column in some.T]
         yield pa.RecordBatch.from_arrays(arrays, names=names)
 
@@ -304,11 +305,14 @@ def _lazy_sketch(
 ) -> Any:
     """Return a sketch to come; even the choice of kernels waits."""
     source = adapter.open(data, name="data")
-    files = isinstance(source, Source)
+    shell = shell_of(source) if isinstance(source, Source) else None
     if stream is None:
         # Now: a task that is run again must not draw another one.
-        stream = source.fingerprint() if files else secrets.token_bytes(16)
-    shell = shell_of(source) if files else None
+        stream = (
+            source.fingerprint()
+            if isinstance(source, Source)
+            else secrets.token_bytes(16)
+        )
     about = Frame(source.name, None, source.schema)
     if like is not None:
         check_options(like, settings)
@@ -317,11 +321,16 @@ def _lazy_sketch(
         request = request_sample([about], settings.options, settings.rng)  # type: ignore[list-item]
         # Whether a bound was too low shows only when it is too late to try again.
         work = sampling(
-            source, 0, request.columns, request.size, settings, request.seed, None
+            source,
+            request.columns,
+            request.size,
+            place=0,
+            seed=request.seed,
+            key=settings.key,
         )
         sample = adapter.lazily(source, work)
         empty = dask.delayed(_plan, pure=False, traverse=False)(
-            dask.delayed((about, request, settings, files, stream), traverse=False),
+            dask.delayed((about, request, settings, shell, stream), traverse=False),
             sample,
         )
     work_to_come = dask.delayed(Sketching, pure=False)(
@@ -332,8 +341,8 @@ def _lazy_sketch(
 
 
 def _plan(given: Any, outcome: bytes) -> bytes:
-    about, request, settings, files, stream = given
-    schemas = [about.schema if files else None]
+    about, request, settings, shell, stream = given
+    schemas = [None if shell is None else about.schema]
     sample = pooled_sample([outcome], request.columns, request.size, schemas=schemas)
     plan = plan_from_sample(
         [about],

@@ -22,7 +22,6 @@ from fastmmd.engines.work import Sketching, Work
 from fastmmd.sketch import Sketch
 from fastmmd.tables import Source
 from fastmmd.tables.sample import sample_stream
-from fastmmd.tables.schema import SchemaOptions
 from fastmmd.tables.sketching import (
     check_like,
     check_rows_kept,
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     from fastmmd._twosample import TwoSampleResult
     from fastmmd._typing import RNGLike
     from fastmmd.tables.sample import Sample
+    from fastmmd.tables.schema import SchemaOptions
 
 
 @final
@@ -99,7 +99,7 @@ class Settings:
         """Return settings; a key column tells rows apart and is no part of the data."""
         settings = cls(options, **others)
         check_count(settings.n_threads, name="n_threads")
-        key = settings.key
+        key: Any = settings.key
         if key is None:
             return settings
         if not isinstance(key, str):
@@ -144,8 +144,12 @@ def empty_sketch(
     *,
     like: Sketch | None,
     stream: str | bytes | int | None,
+    left_out: str | None = None,
 ) -> Sketch:
-    """Return the sketch without rows that workers are to fill."""
+    """Return the sketch without rows that workers are to fill.
+
+    The column `left_out` was added to those that the user leaves out.
+    """
     if like is None:
         plan = plan_sketch(
             [source],
@@ -158,7 +162,7 @@ def empty_sketch(
         warn_notes(plan.notes)
         like = plan.sketch
     else:
-        check_options(like, settings)
+        check_options(like, settings, left_out)
         if isinstance(source, Source):
             report = schema_of(like).check(source.schema, origin=f"`{source.name}`")
             warn_notes(report.notes)
@@ -167,11 +171,13 @@ def empty_sketch(
     return like.like(stream=stream)
 
 
-def check_options(like: Sketch, settings: Settings, /) -> None:
-    """Raise if options are given that `like` decides; a key is left out in any case."""
-    options = settings.options
-    if settings.key is not None and options.exclude == (settings.key,):
-        options = dataclasses.replace(options, exclude=None)
+def check_options(
+    like: Sketch, settings: Settings, left_out: str | None = None, /
+) -> None:
+    """Raise if options are given that `like` decides; columns left out for us are none."""
+    ours = {settings.key, left_out}
+    exclude = tuple(n for n in settings.options.exclude or () if n not in ours)
+    options = dataclasses.replace(settings.options, exclude=exclude or None)
     others = {k: getattr(settings, k) for k in ("kernel", "n_bins", "rng")}
     check_like(like, options, others)
 
@@ -240,7 +246,16 @@ def draw(
     for below in bounds:
         outcomes = [
             adapter.reduce(
-                source, sampling(source, place, columns, size, settings, seed, below)
+                source,
+                sampling(
+                    source,
+                    columns,
+                    size,
+                    place=place,
+                    seed=seed,
+                    key=settings.key,
+                    below=below,
+                ),
             )
             for place, source in enumerate(sources)
         ]
@@ -253,13 +268,14 @@ def draw(
 
 def sampling(
     source: Any,
-    place: int,
     columns: Sequence[str],
     size: int,
-    settings: Settings,
-    seed: int,
-    below: int | None,
     /,
+    *,
+    place: int,
+    seed: int,
+    key: str | None,
+    below: int | None = None,
 ) -> Sampling:
     """Return the work that draws the sample of one of several sources."""
     return Sampling(
@@ -268,7 +284,7 @@ def sampling(
         sample_stream(seed, place),
         below=below,
         shell=shell_of(source) if isinstance(source, Source) else None,
-        key=settings.key,
+        key=key,
     )
 
 

@@ -24,7 +24,7 @@ from fastmmd.engines.work import Work
 from fastmmd.sketch.routing import hash_numbers, part_id
 from fastmmd.tables.ahead import read_ahead
 from fastmmd.tables.sample import Sample
-from fastmmd.tables.source import BATCH_ROWS
+from fastmmd.tables.source import batch_rows_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -79,7 +79,8 @@ class Sampling(Work):
             else:
                 wanted.append((place, part))
         parts = [part for _, part in wanted]
-        for i, batch in read_ahead(source, parts, self.columns, batch_rows=BATCH_ROWS):
+        rows = batch_rows_for(len(self.columns))
+        for i, batch in read_ahead(source, parts, self.columns, batch_rows=rows):
             if batch is not None:
                 place, part = wanted[i]
                 keys = hash_numbers(self._stream_of(part.name), batch.row_numbers)

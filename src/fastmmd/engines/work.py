@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import abc
 import functools
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
@@ -20,8 +21,8 @@ from fastmmd.engines.tasks import Task
 from fastmmd.sketch import Sketch
 from fastmmd.tables.checkpoint import State, empty_copy
 from fastmmd.tables.part import rebatch
-from fastmmd.tables.sketching import batch_rows_for, run_sketch, schema_of
-from fastmmd.tables.source import BATCH_ROWS
+from fastmmd.tables.sketching import run_sketch, schema_of
+from fastmmd.tables.source import batch_rows_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -113,7 +114,7 @@ class Sketching(Work):
         empty, schema = revived(self.empty)
         total = empty_copy(empty)
         part = None if self.key else part
-        n_rows = BATCH_ROWS if schema is None else batch_rows_for(schema)
+        n_rows = batch_rows_for(empty.n_columns)
         with threads(self.n_threads):
             for batch in rebatch(iter(batches), n_rows):
                 numbers = row_numbers(batch, self.key, first_row)
@@ -122,24 +123,28 @@ class Sketching(Work):
                         _as_rows(batch, self.key), part=part, row_numbers=numbers
                     )
                 else:
-                    add_batch(total, schema, batch, part, numbers, first_row)
+                    add_batch(
+                        total, schema, batch, numbers, part=part, first_row=first_row
+                    )
                 first_row += batch.num_rows
         return total.to_bytes()
 
     def merge(self, outcomes: Iterable[bytes], /) -> bytes:
-        return merge_bytes([self.empty], outcomes)
+        return merge_bytes(itertools.chain([self.empty], outcomes))
 
 
-def merge_bytes(*groups: Iterable[bytes]) -> bytes:
-    """Return the bytes of the sum of sketches; those of empty ones add nothing."""
+def merge_bytes(sketches: Iterable[bytes], /, *, parts: bool = True) -> bytes:
+    """Return the bytes of the sum of sketches; those of empty ones add nothing.
+
+    With `parts` they may be of the same stream, but no row may be in two of them.
+    """
     total: Sketch | None = None
-    for group in groups:
-        for data in group:
-            sketch = Sketch.from_bytes(data)
-            if total is None:
-                total = sketch
-            else:
-                total.merge(sketch, parts=True)
+    for data in sketches:
+        sketch = Sketch.from_bytes(data)
+        if total is None:
+            total = sketch
+        else:
+            total.merge(sketch, parts=parts)
     if total is None:
         msg = "there must be at least one sketch to merge; got none."
         raise ValueError(msg)
@@ -157,10 +162,11 @@ def add_batch(
     total: Sketch,
     schema: Schema,
     batch: pa.RecordBatch,
-    part: str | None,
     numbers: npt.NDArray[np.uint64],
-    first_row: int,
     /,
+    *,
+    part: str | None,
+    first_row: int,
 ) -> None:
     """Add a batch of a table to a sketch, each row by its number."""
     if not batch.num_rows:

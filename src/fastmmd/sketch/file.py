@@ -31,6 +31,10 @@ FORMAT_VERSION = 2
 _WITH_SUMS = 1
 _WITHOUT_ROWS = 2
 
+_LARGEST_FEATURE = 1.0 + 1e-5
+"""A feature is at most 1 but for rounding: 2.4e-7, which up to three applications of the
+double-angle formulas make eight times as much."""
+
 _LARGEST_CLAIM = 2**32
 """Bytes of a sketch that are set aside on the word of a header alone, without arrays."""
 
@@ -57,7 +61,7 @@ def sketch_parts(sketch: Sketch, /) -> tuple[dict[str, Any], dict[str, Any]]:
     }
     if sketch._schema is not None:
         header["schema"] = sketch._schema
-    arrays = {"center": sketch._center}
+    arrays: dict[str, Any] = {"center": sketch._center}
     if sketch.count:
         arrays |= {"counts": sketch._counts, "sums": sketch._sums}
     return header, arrays
@@ -116,7 +120,9 @@ def sketch_from_parts(
     """Return the sketch that `sketch_parts` took apart, or raise if it cannot be."""
     # Sizes are checked against arrays that are there before anything is made of them.
     n_bins, n_features = header["n_bins"], 2 * sum(header["n_frequencies"])
-    expected = [("center", "<f8", (header["n_columns"],))]
+    expected: list[tuple[str, str, tuple[int, ...]]] = [
+        ("center", "<f8", (header["n_columns"],))
+    ]
     if header["version"] == _WITH_SUMS:
         expected += [("counts", "<i8", (n_bins,)), ("sums", "<f8", (n_bins, n_features))]
     elif 8 * n_bins * (1 + n_features) > _LARGEST_CLAIM:
@@ -170,7 +176,6 @@ def _check_state(sketch: Sketch) -> None:
     ):
         msg = "its numbers of rows contradict each other"
         raise ValueError(msg)
-    # A feature is at most 1 but for rounding.
-    if not (np.abs(sketch._sums) <= (1.0 + 1e-6) * counts[:, None]).all():
+    if not (np.abs(sketch._sums) <= _LARGEST_FEATURE * counts[:, None]).all():
         msg = "its sums are larger than its numbers of rows"
         raise ValueError(msg)
