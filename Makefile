@@ -19,7 +19,7 @@ NATIVE := CMakeLists.txt $(shell find native -type f)
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test test-engines test-dask test-ray test-spark test-sail lint bench
-.PHONY: compare docs calibrate clean
+.PHONY: bench-engines compare docs calibrate clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 16
@@ -67,6 +67,12 @@ lint: $(VENV)/.dev  ## check style, types, imports and spelling
 
 bench: $(VENV)/.bench  ## time the operations that matter
 	$(BIN)/python -m pytest benchmarks/test_*.py --benchmark-only -p no:randomly
+
+bench-engines: $(ENGINES:%=.venv-%/.engine) java  ## time the engines beside one process (half an hour)
+	for engine in dask ray spark; do \
+	  .venv-$$engine/bin/python benchmarks/engines.py $$engine --large $(if $(DATA),--data $(DATA)) || exit 1; \
+	done
+	$(BIN)/python docs/render_measurements.py
 
 compare: $(COMPARE_VENV)/.compare  ## measure beside other libraries (hours; COMPARE_OPTIONS=--quick)
 	PYTHONPATH=benchmarks $(COMPARE_BIN)/python -m compare $(COMPARE_OPTIONS)

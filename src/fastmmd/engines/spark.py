@@ -245,7 +245,7 @@ def merge_sketches(frame: Any, /, *, column: str = "sketch") -> Sketch:
     )
     levels = _levels(_MANY, _FAN_IN)
     gathered = named.mapInArrow(_Merge(_merge_strictly, levels[0]), _OUTCOMES)
-    outcomes = _collect(gathered, _merge_strictly, levels)
+    outcomes = collect_outcomes(gathered, _merge_strictly, levels)
     if not outcomes:
         msg = "`frame` must have at least one sketch; it has none."
         raise DataError(msg)
@@ -289,7 +289,7 @@ class _Spark(Adapter):
             levels = _levels(_MANY, last)
             numbered = with_place(data.data)
             found = numbered.mapInArrow(_OnPartition(work, levels[0]), _OUTCOMES)
-        return work.merge(_collect(found, work.merge, levels))
+        return work.merge(collect_outcomes(found, work.merge, levels))
 
 
 def _levels(n: int, last: int) -> list[int]:
@@ -301,7 +301,9 @@ def _levels(n: int, last: int) -> list[int]:
     return [*levels, 1]
 
 
-def _collect(outcomes: Any, merge: _Merging, levels: Sequence[int]) -> list[bytes]:
+def collect_outcomes(
+    outcomes: Any, merge: _Merging, levels: Sequence[int]
+) -> list[bytes]:
     """Merge outcomes in stages and return the few that are left.
 
     Which outcomes are merged depends on the numbers of their partitions alone. A plain
