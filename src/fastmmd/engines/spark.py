@@ -238,14 +238,15 @@ def merge_sketches(frame: Any, /, *, column: str = "sketch") -> Sketch:
 
        week = merge_sketches(days.where("day between '2018-01-01' and '2018-01-07'"))
     """
-    named = frame.selectExpr(
-        "CAST(spark_partition_id() AS LONG) AS place",
-        "0L AS bucket",
-        f"`{column}` AS outcome",
-    )
     levels = _levels(_MANY, _FAN_IN)
-    gathered = named.mapInArrow(_Merge(_merge_strictly, levels[0]), _OUTCOMES)
-    outcomes = collect_outcomes(gathered, _merge_strictly, levels)
+    quoted = f"`{column.replace('`', '``')}`"
+    # Spread first: a partition of a year's sketches would be gigabytes in one piece.
+    named = frame.selectExpr(
+        f"CAST(crc32({quoted}) % {_MANY} AS LONG) AS place",
+        f"CAST(crc32({quoted}) % {levels[0]} AS LONG) AS bucket",
+        f"{quoted} AS outcome",
+    )
+    outcomes = collect_outcomes(named, _merge_strictly, levels)
     if not outcomes:
         msg = "`frame` must have at least one sketch; it has none."
         raise DataError(msg)
