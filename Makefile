@@ -12,14 +12,17 @@ COMPARE_BIN := $(COMPARE_VENV)/bin
 COMPARE_PIP := $(COMPARE_BIN)/python -m pip --disable-pip-version-check --quiet
 COMPARE_OPTIONS ?=
 
+ENGINES := dask ray spark sail
+
 NATIVE := CMakeLists.txt $(shell find native -type f)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint bench compare docs calibrate clean
+.PHONY: help demo test test-engines test-dask test-ray test-spark test-sail lint bench
+.PHONY: bench-engines compare docs calibrate clean
 
 help:  ## show this list
-	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 16
 
 demo: $(VENV)/.package  ## install, then run the demonstration
 	$(BIN)/python examples/demo.py
@@ -28,6 +31,32 @@ demo: $(VENV)/.package  ## install, then run the demonstration
 # Two test processes on two cores: BLAS and finufft threads of their own would only fight.
 test: lint  ## run the static checks, then the tests with coverage
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m "not calibration" --cov
+
+# Each engine in an environment of its own. Workers import what tests/ shares.
+ENGINE_TEST = FASTMMD_ENGINE=$(1) PYTHONPATH=tests $(2) -m pytest tests/engines/$(1) \
+	-o addopts=--import-mode=importlib -o filterwarnings=default -q
+
+test-engines: test-dask test-ray test-spark test-sail  ## run the tests on Dask, Ray and Spark (Java 17)
+
+test-dask: .venv-dask/.engine
+	$(call ENGINE_TEST,dask,.venv-dask/bin/python)
+
+test-ray: .venv-ray/.engine
+	RAY_USAGE_STATS_ENABLED=0 $(call ENGINE_TEST,ray,.venv-ray/bin/python)
+
+test-spark: .venv-spark/.engine java
+	FASTMMD_SPARK=classic $(call ENGINE_TEST,spark,.venv-spark/bin/python)
+	FASTMMD_SPARK=connect $(call ENGINE_TEST,spark,.venv-spark/bin/python)
+
+test-sail: .venv-sail/.engine java
+	FASTMMD_SPARK=sail $(call ENGINE_TEST,spark,.venv-sail/bin/python)
+	FASTMMD_SPARK=classic $(call ENGINE_TEST,spark,.venv-sail/bin/python)
+
+.PHONY: java
+java:
+	@java -version 2>&1 | grep -qE 'version "(1[7-9]|2[0-9])' || { \
+	  echo "The tests on Spark need Java 17 or later: the command java is missing or older."; \
+	  echo "On Debian: apt install openjdk-17-jre-headless"; exit 1; }
 
 lint: $(VENV)/.dev  ## check style, types, imports and spelling
 	$(BIN)/ruff check
@@ -38,6 +67,12 @@ lint: $(VENV)/.dev  ## check style, types, imports and spelling
 
 bench: $(VENV)/.bench  ## time the operations that matter
 	$(BIN)/python -m pytest benchmarks/test_*.py --benchmark-only -p no:randomly
+
+bench-engines: $(ENGINES:%=.venv-%/.engine) java  ## time the engines beside one process (half an hour)
+	for engine in dask ray spark; do \
+	  .venv-$$engine/bin/python benchmarks/engines.py $$engine --large $(if $(DATA),--data $(DATA)) || exit 1; \
+	done
+	$(BIN)/python docs/render_measurements.py
 
 compare: $(COMPARE_VENV)/.compare  ## measure beside other libraries (hours; COMPARE_OPTIONS=--quick)
 	PYTHONPATH=benchmarks $(COMPARE_BIN)/python -m compare $(COMPARE_OPTIONS)
@@ -52,7 +87,7 @@ calibrate: $(VENV)/.dev  ## check levels and powers by simulation (slow)
 	$(BIN)/python calibration/run.py
 
 clean:  ## remove the environment and everything that was built
-	rm -rf $(VENV) $(COMPARE_VENV) build dist docs/_build docs/reference/generated
+	rm -rf $(VENV) $(COMPARE_VENV) $(ENGINES:%=.venv-%) build dist docs/_build docs/reference/generated
 	rm -rf .coverage .benchmarks .hypothesis .import_linter_cache
 	rm -rf .mypy_cache .pytest_cache .ruff_cache
 
@@ -65,6 +100,14 @@ $(VENV)/.package: pyproject.toml $(NATIVE)
 
 $(VENV)/.dev: $(VENV)/.package
 	$(PIP) install --group dev
+	touch $@
+
+# Sail is a Spark of its own: the extra is that of Spark.
+.venv-%/.engine: pyproject.toml $(NATIVE)
+	test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip --disable-pip-version-check --quiet install --upgrade "pip>=25.1"
+	$(@D)/bin/python -m pip --disable-pip-version-check --quiet install \
+	  --editable ".[$(if $(filter sail,$*),spark,$*)]" --group engine-$*
 	touch $@
 
 $(VENV)/.bench: $(VENV)/.package

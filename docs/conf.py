@@ -27,6 +27,8 @@ myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
 autosummary_generate = True
+# The documentation is made without the engines.
+autodoc_mock_imports = ["dask", "pyspark", "ray"]
 autodoc_typehints = "none"
 numpydoc_class_members_toctree = False
 numpydoc_show_class_members = False

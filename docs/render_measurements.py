@@ -28,6 +28,8 @@ README = ROOT / "README.md"
 MARKERS = ("<!-- generated: compare -->\n", "<!-- end -->\n")
 RATES = ROOT / "src" / "fastmmd" / "plan_rates.json"
 
+NOT_YET = "*Not measured yet; `make bench-engines` does it.*\n"
+
 KERNEL_NAMES = {
     "gaussian": "Gaussian",
     "matern_1/2": "Matern, nu = 1/2",
@@ -266,6 +268,110 @@ def cli_parquet(measured: dict[str, Any]) -> str:
     return table(head, rows)
 
 
+def engines_share(measured: dict[str, dict[str, Any]]) -> str:
+    """Return the throughput of the engines beside the plain call, a line for each."""
+    kinds = {"files": "files", "frame": "data frame"}
+    rows = [
+        [
+            f"{name.capitalize()}, {title}",
+            million(found["rows_per_core_second"]["plain"]),
+            million(found["rows_per_core_second"][kind]),
+            percent(found["share_of_plain"][kind]),
+        ]
+        for name, found in measured.items()
+        for kind, title in kinds.items()
+    ]
+    head = ["engine and data", "plain call", "engine", "share"]
+    return table(head, rows)
+
+
+def engines_bytes(measured: dict[str, dict[str, Any]]) -> str:
+    """Return what is sent and held, a column for each engine."""
+    about = {
+        "sent to a worker, kB": lambda m: f"{m['sent_to_a_worker_bytes'] / 1e3:.1f}",
+        "sketch of a partition, MB": lambda m: f"{m['sketch_bytes'] / 1e6:.1f}",
+        "partitions": lambda m: str(m["partitions"]),
+        "to the driver for each partition, MB": lambda m: (
+            f"{m['driver_bytes_per_partition'] / 1e6:.1f}"
+        ),
+        "memory of a process that does a task, MB": lambda m: (
+            f"{m['worker_memory_bytes']['task'] / 1e6:.0f}"
+        ),
+        "of these before it starts, MB": lambda m: (
+            f"{m['worker_memory_bytes']['base'] / 1e6:.0f}"
+        ),
+    }
+    rows = [
+        [title, *(shown(found) for found in measured.values())]
+        for title, shown in about.items()
+    ]
+    return table(["", *(name.capitalize() for name in measured)], rows)
+
+
+def engines_time(measured: dict[str, dict[str, Any]]) -> str:
+    """Return measured times, and on paper those of more rows and processors."""
+    rows = []
+    for name, found in measured.items():
+        rate = found["rows_per_core_second"]["files"]
+        times = sorted(found["seconds"]["files"])
+        title = f"{name.capitalize()}, measured"
+        rows.append(
+            [
+                title,
+                f"{found['rows']:.0e}",
+                str(found["workers"]),
+                duration(times[len(times) // 2]),
+            ]
+        )
+        if "large" in found:
+            large = found["large"]
+            rows.append(
+                [
+                    title,
+                    f"{large['rows']:.0e}",
+                    str(found["workers"]),
+                    duration(large["seconds"]),
+                ]
+            )
+        for n_rows, cores in ((1e9, 64), (1e12, 1000)):
+            seconds = n_rows / (rate * cores)
+            title = f"{name.capitalize()}, on paper"
+            rows.append([title, f"{n_rows:.0e}", str(cores), duration(seconds)])
+    return (
+        table(["one pass", "rows", "cores", "time"], rows)
+        .replace("e+0", "e")
+        .replace("e+", "e")
+    )
+
+
+def engines_conditions(measured: dict[str, dict[str, Any]]) -> str:
+    """Return what the numbers were measured with."""
+    first = next(iter(measured.values()))
+    versions = ", ".join(
+        f"{k} {v}" for m in measured.values() for k, v in m["engine"].items()
+    )
+    return (
+        f"{first['rows'] / 1e6:g} million rows of {first['columns']} columns in single "
+        f"precision, Parquet on a local disk; {first['kernels']} kernels, "
+        f"{first['features']} features; plain call and engines with {first['workers']} "
+        f"cores of an {first['environment']['processor']} processor, in turns, medians of "
+        f"{first['repeats']}; {versions}; start-up left out.\n"
+    )
+
+
+def duration(seconds: float) -> str:
+    """Return a time in the unit that suits it."""
+    for unit, name in ((86400, "days"), (3600, "h"), (60, "min")):
+        if seconds >= 2 * unit:
+            return f"{plain(f'{seconds / unit:.2g}')} {name}"
+    return f"{plain(f'{seconds:.2g}')} s"
+
+
+def million(number: float) -> str:
+    """Return a number in millions."""
+    return f"{number / 1e6:.2f} M"
+
+
 def threads(measured: dict[str, Any]) -> str:
     """Return how many threads a measurement had."""
     number = measured["environment"]["threads"]
@@ -452,6 +558,11 @@ def render(comparison: Path) -> dict[str, str]:
     cost = json.loads((RESULTS / "two_sample_cost.json").read_text(encoding="utf-8"))
     few = json.loads((RESULTS / "few_frequencies.json").read_text(encoding="utf-8"))
     command = json.loads((RESULTS / "cli_parquet.json").read_text(encoding="utf-8"))
+    engines = {
+        name: json.loads(path.read_text(encoding="utf-8"))
+        for name in ("dask", "ray", "spark")
+        if (path := RESULTS / f"engines_{name}.json").exists()
+    }
     rates = json.loads(RATES.read_text(encoding="utf-8"))
     calibrated = {
         path.stem: json.loads(path.read_text(encoding="utf-8"))
@@ -472,6 +583,10 @@ def render(comparison: Path) -> dict[str, str]:
         "plan_conditions.md": conditions(check),
         "test_cost.md": test_cost(cost),
         "cli_parquet.md": cli_parquet(command),
+        "engines_share.md": engines_share(engines) if engines else NOT_YET,
+        "engines_bytes.md": engines_bytes(engines) if engines else NOT_YET,
+        "engines_time.md": engines_time(engines) if engines else NOT_YET,
+        "engines_conditions.md": engines_conditions(engines) if engines else NOT_YET,
         "calibration_level_exact.md": level_exact(calibrated["level_exact"]),
         "calibration_level_asymptotic.md": level_asymptotic(
             calibrated["level_asymptotic"]

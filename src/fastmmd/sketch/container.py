@@ -41,6 +41,27 @@ def write_container(
     /,
 ) -> None:
     """Write header and arrays; the old file stays until the new one is complete."""
+    parts = pack_container(header, arrays)
+    target = pathlib.Path(path)
+    # A temporary file beside the target can replace it in one step, or be removed. Opened
+    # like any new file, so that it gets the usual permissions.
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
+    try:
+        with temporary.open("xb") as stream:
+            for part in parts:
+                stream.write(part)
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def pack_container(
+    header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]], /
+) -> list[bytes]:
+    """Return the bytes of header and arrays, checksum included, in several pieces."""
     ordered = {name: np.ascontiguousarray(a) for name, a in arrays.items()}
     listed = [
         {"name": name, "dtype": a.dtype.newbyteorder("<").str, "shape": list(a.shape)}
@@ -54,20 +75,7 @@ def write_container(
     digest = hashlib.sha256()
     for part in parts:
         digest.update(part)
-    target = pathlib.Path(path)
-    # A temporary file beside the target can replace it in one step, or be removed. Opened
-    # like any new file, so that it gets the usual permissions.
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
-    try:
-        with temporary.open("xb") as stream:
-            for part in [*parts, digest.digest()]:
-                stream.write(part)
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    return [*parts, digest.digest()]
 
 
 def read_container(
@@ -75,26 +83,35 @@ def read_container(
 ) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
     """Read header and arrays, or say what is wrong with the file."""
     data = pathlib.Path(path).read_bytes()
+    return unpack_container(data, kind, newest, origin=os.fspath(path))
+
+
+def unpack_container(
+    data: bytes, kind: str, newest: int, /, *, origin: str
+) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    """Return header and arrays, or say what is wrong with the bytes."""
     if data[: len(MAGIC)] != MAGIC:
-        _refuse(path, "it does not start as one")
+        _refuse(origin, "it does not start as one")
     body, digest = data[:-_DIGEST], data[-_DIGEST:]
     if len(data) < 16 + _DIGEST or hashlib.sha256(body).digest() != digest:
-        _refuse(path, "its checksum does not match: it is cut short or damaged")
+        _refuse(origin, "its checksum does not match: it is cut short or damaged")
     length = int.from_bytes(body[8:16], "little")
     try:
         header: dict[str, Any] = json.loads(body[16 : 16 + length])
         form, version = header["format"], header["version"]
         if form != kind:
-            _refuse(path, f"it holds a {form!r}")
+            _refuse(origin, f"it holds a {form!r}")
         if type(version) is not int or version < 1:
-            _refuse(path, f"it has the version {version!r}")
+            _refuse(origin, f"it has the version {version!r}")
         if version > newest:
-            _refuse(path, f"its format {version} is newer than {newest}: update FastMMD")
+            _refuse(
+                origin, f"its format {version} is newer than {newest}: update FastMMD"
+            )
         arrays = _read_arrays(body, 16 + length, header["arrays"])
     except SketchFileError:
         raise
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        _refuse(path, f"its header cannot be read ({type(error).__name__}: {error})")
+        _refuse(origin, f"its header cannot be read ({type(error).__name__}: {error})")
     return header, arrays
 
 
@@ -124,6 +141,6 @@ def _read_arrays(
     return arrays
 
 
-def _refuse(path: str | os.PathLike[str], why: str) -> Any:
-    msg = f"`{os.fspath(path)}` must be a sketch file; {why}."
+def _refuse(origin: str, why: str) -> Any:
+    msg = f"`{origin}` must be a sketch file; {why}."
     raise SketchFileError(msg)

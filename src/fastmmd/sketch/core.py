@@ -15,7 +15,12 @@ from fastmmd._validation import check_count
 from fastmmd.families import SUBSAMPLE_ROWS, adaptive_family
 from fastmmd.frequencies.family import draw_family
 from fastmmd.kernels import Kernel
-from fastmmd.sketch.file import read_sketch, write_sketch
+from fastmmd.sketch.file import (
+    read_sketch,
+    sketch_from_bytes,
+    sketch_to_bytes,
+    write_sketch,
+)
 from fastmmd.sketch.routing import route_batch, stream_id
 from fastmmd.sketch.schema import check_schema, schema_difference
 
@@ -435,6 +440,46 @@ class Sketch:
     def load(cls, path: str | os.PathLike[str], /) -> Sketch:
         """Read a sketch that `save` wrote."""
         return read_sketch(cls, path)
+
+    def to_bytes(self) -> bytes:
+        """Return what `save` would write, to be sent elsewhere or put into a database.
+
+        A sketch without rows takes some kilobytes whatever its size in memory: its
+        frequencies are drawn again from the seed.
+
+        Returns
+        -------
+        bytes
+            The sketch; `from_bytes` makes one of it again. The same sketch gives the same
+            bytes.
+
+        Examples
+        --------
+        >>> import fastmmd
+        >>> sketch = fastmmd.Sketch(fastmmd.Gaussian(1.0), 2, stream="a")
+        >>> len(sketch.to_bytes()) < 1000 < sketch.nbytes
+        True
+        >>> sketch.update([[0.0, 1.0], [2.0, 3.0]])
+        >>> fastmmd.Sketch.from_bytes(sketch.to_bytes()) == sketch
+        True
+        """
+        return sketch_to_bytes(self)
+
+    @classmethod
+    def from_bytes(cls, data: bytes, /) -> Sketch:
+        """Return the sketch that `to_bytes` took apart.
+
+        Parameters
+        ----------
+        data : bytes
+            Bytes of `to_bytes`, or of a file that `save` wrote.
+
+        Returns
+        -------
+        Sketch
+            The same sketch, to the last bit.
+        """
+        return sketch_from_bytes(cls, data)
 
     def _check_mergeable(self, other: Any) -> None:
         if not isinstance(other, Sketch):

@@ -47,16 +47,25 @@ class Sample:
         For each source the rows that were drawn from it, in the order of its parts.
     n_rows, n_read : tuple of int
         For each source the number of its rows, after and before its filter.
+    schemas : tuple of pyarrow.Schema, optional
+        For each source the types of its columns, if they are known only now.
     """
 
     tables: tuple[list[pa.Table], ...]
     n_rows: tuple[int, ...]
     n_read: tuple[int, ...]
+    schemas: tuple[pa.Schema, ...] | None = None
 
 
 def sample_size(n_columns: int, /) -> int:
     """Return how many rows to draw from a table with so many columns."""
     return max(1000, min(SAMPLE_ROWS, _SAMPLE_VALUES // max(n_columns, 1)))
+
+
+def sample_stream(seed: int, place: int, /) -> bytes:
+    """Return what the random bits of the rows of one source are a hash of."""
+    name = f"sample {seed} {place}".encode()
+    return hashlib.sha256(name).digest()[:STREAM_BYTES]
 
 
 def draw_sample(
@@ -73,8 +82,7 @@ def draw_sample(
     rows_used, rows_read = [], []
     rows = batch_rows_for(len(columns))
     for place, source in enumerate(sources):
-        name = f"sample {seed} {place}".encode()
-        stream = hashlib.sha256(name).digest()[:STREAM_BYTES]
+        stream = sample_stream(seed, place)
         parts = source.parts()
         n_read = n_used = 0
         for i, batch in read_ahead(source, parts, columns, batch_rows=rows):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import concurrent.futures
+import functools
 import hashlib
 import json
 import time
@@ -40,7 +41,7 @@ from fastmmd.tables.source import batch_rows_for
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from fastmmd._typing import FloatArray, RNGLike
     from fastmmd.kernels import Kernel
@@ -125,7 +126,7 @@ def new_sketch(
         rng=rng,
         progress=progress,
     )
-    _warn(plan.notes)
+    warn_notes(plan.notes)
     return plan.sketch
 
 
@@ -206,9 +207,9 @@ def sketch_source(
     checkpoint_seconds = check_positive(checkpoint_seconds, name="checkpoint_seconds")
     options = SchemaOptions(columns, exclude, scale, missing, kinds, max_levels)
     if like is not None:
-        _check_like(like, options, {"kernel": kernel, "n_bins": n_bins, "rng": rng})
+        check_like(like, options, {"kernel": kernel, "n_bins": n_bins, "rng": rng})
         report = schema_of(like).check(opened.schema, origin=f"`{opened.name}`")
-        _warn(report.notes)
+        warn_notes(report.notes)
     state, key = None, ""
     if checkpoint is not None:
         key = _run_key(opened, like, [options, kernel, n_bins, rng, stream])
@@ -223,7 +224,7 @@ def sketch_source(
                 rng=rng,
                 progress=progress,
             )
-            _warn(plan.notes)
+            warn_notes(plan.notes)
             like = plan.sketch
         empty = like.like(stream=opened.fingerprint() if stream is None else stream)
         state = State(empty, empty_copy(empty))
@@ -326,29 +327,84 @@ def plan_sketch(
     rng: RNGLike,
     n_rows: int | None = None,
     progress: Report | None = None,
+    draw: Callable[..., Sample] | None = None,
 ) -> Plan:
-    """Choose schema, kernels and center from a pooled sample of the sources."""
+    """Choose schema, kernels and center from a pooled sample of the sources.
+
+    `draw` does what `draw_sample` does, elsewhere.
+    """
+    request = request_sample(sources, options, rng)
+    if draw is None:
+        draw = functools.partial(draw_sample, progress=progress)
+    sample = draw(sources, request.columns, request.size, seed=request.seed)
+    return plan_from_sample(
+        sources,
+        options,
+        request,
+        sample,
+        kernel=kernel,
+        n_bins=n_bins,
+        rng=rng,
+        n_rows=n_rows,
+    )
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class SampleRequest:
+    """Which sample to draw, and what is left of the randomness."""
+
+    columns: list[str]
+    size: int
+    seed: int
+    notes: list[str]
+    for_kernels: np.random.Generator
+
+
+def request_sample(
+    sources: Sequence[Source], options: SchemaOptions, rng: RNGLike, /
+) -> SampleRequest:
+    """Return which sample of the sources to choose schema and kernels from."""
     if not sources:
         msg = "`sources` must be at least one; got none."
         raise TypeError(msg)
-    schemas = [source.schema for source in sources]
-    names, notes = options.choose(schemas)
+    names, notes = options.choose([source.schema for source in sources])
     for_sample, for_kernels = spawn(rng, 2)
     seed = int(for_sample.integers(2**63))
-    size = sample_size(len(names))
-    sample = draw_sample(sources, names, size, seed=seed, progress=progress)
+    return SampleRequest(names, sample_size(len(names)), seed, notes, for_kernels)
+
+
+def plan_from_sample(
+    sources: Sequence[Source],
+    options: SchemaOptions,
+    request: SampleRequest,
+    sample: Sample,
+    /,
+    *,
+    kernel: Any,
+    n_bins: int,
+    rng: RNGLike,
+    n_rows: int | None = None,
+) -> Plan:
+    """Choose schema, kernels and center from the sample that was asked for."""
+    names, notes = request.columns, request.notes
     check_rows_left(sources, sample.n_rows)
     tables = [table for own in sample.tables for table in own]
     n_drawn = sum(table.num_rows for table in tables)
     listed = " and ".join(f"`{source.name}`" for source in sources)
     whole = n_drawn == sum(sample.n_rows)
     origin = listed if whole else f"a sample of {n_drawn} rows of {listed}"
+    schemas = (
+        [source.schema for source in sources]
+        if sample.schemas is None
+        else list(sample.schemas)
+    )
     schema, more = infer_schema(tables, names, options, origin=origin, schemas=schemas)
-    for source in sources:
-        more += changed_types(schema, source.schema, f"`{source.name}`")
+    for source, own in zip(sources, schemas, strict=True):
+        more += changed_types(schema, own, f"`{source.name}`")
     rows = encode_sample(schema, sample)
     planned = sum(sample.n_rows) * (2 if len(sources) == 1 else 1)
-    kernels, numbers = _kernels(kernel, rows, n_rows or planned, for_kernels)
+    kernels, numbers = _kernels(kernel, rows, n_rows or planned, request.for_kernels)
     sketch = Sketch(
         kernels,
         schema.n_encoded,
@@ -393,6 +449,17 @@ def check_threads(n_threads: int | None, /) -> int:
     return check_count(n_threads, name="n_threads")
 
 
+def check_rows_kept(source: Source, n_rows: int, n_dropped: int, /) -> None:
+    """Raise if a sketch of a source has no rows, because of missing values or at all."""
+    if n_rows == 0 and n_dropped:
+        msg = (
+            f"`{source.name}` must have rows without missing values; all {n_dropped} have "
+            'one. Pass `missing="indicator"`.'
+        )
+        raise DataError(msg)
+    check_rows_left([source], [n_rows])
+
+
 def run_sketch(
     source: Source,
     state: State,
@@ -404,15 +471,18 @@ def run_sketch(
     checkpoint_seconds: float = _CHECKPOINT_SECONDS,
     key: str = "",
     n_rows: int | None = None,
+    parts: Sequence[Part] | None = None,
 ) -> State:
     """Add all parts of a source that `state` has not seen, and return the state.
 
-    Threads read ahead and compute; sums are added here, one after the other.
+    Threads read ahead and compute; sums are added here, one after the other. Given some of
+    the `parts`, those are all that is read, and they may be without rows.
     """
     empty = empty_copy(state.total)
     schema = schema_of(empty)
     schema.check(source.schema, origin=f"`{source.name}`")
-    parts = source.parts()
+    whole = parts is None
+    parts = source.parts() if parts is None else parts
     batches = read_ahead(
         source,
         parts,
@@ -467,14 +537,8 @@ def run_sketch(
     finally:
         pool.shutdown(cancel_futures=True)
         batches.close()  # type: ignore[attr-defined]
-    if state.total.count == 0:
-        if state.n_dropped:
-            msg = (
-                f"`{source.name}` must have rows without missing values; all "
-                f'{state.n_dropped} have one. Pass `missing="indicator"`.'
-            )
-            raise DataError(msg)
-        check_rows_left([source], [0])
+    if whole:
+        check_rows_kept(source, state.total.count, state.n_dropped)
     if checkpoint is not None:
         save_state(checkpoint, state, key)
     return state
@@ -525,7 +589,7 @@ def _run_key(source: Source, like: Sketch | None, options: Sequence[Any]) -> str
     return hashlib.sha256(json.dumps(about).encode()).hexdigest()
 
 
-def _check_like(like: Any, options: SchemaOptions, others: Mapping[str, Any]) -> None:
+def check_like(like: Any, options: SchemaOptions, others: Mapping[str, Any]) -> None:
     """Raise if options are given that the sketch to be comparable with decides."""
     if not isinstance(like, Sketch):
         msg = f"`like` must be a Sketch; got {type(like).__name__}."
@@ -540,6 +604,7 @@ def _check_like(like: Any, options: SchemaOptions, others: Mapping[str, Any]) ->
         raise TypeError(msg)
 
 
-def _warn(notes: Sequence[str]) -> None:
+def warn_notes(notes: Sequence[str], /) -> None:
+    """Warn of what the user should know of the data."""
     for note in notes:
         warnings.warn(note, DataWarning, stacklevel=3)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from fastmmd.tables.sketching import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import pyarrow as pa
 
@@ -40,9 +40,15 @@ if TYPE_CHECKING:
     from fastmmd.estimators import Method
     from fastmmd.kernels import Kernel
     from fastmmd.nulls.choices import Null
+    from fastmmd.sketch import Sketch
     from fastmmd.tables.progress import Report
+    from fastmmd.tables.sample import Sample
     from fastmmd.tables.schema import Missing, Scale
     from fastmmd.tables.source import Source
+
+    Make: TypeAlias = Callable[[Source, Sketch, int, int], tuple[Sketch, int]]
+    """From a source, an empty sketch and the numbers of rows after and before the source's
+    filter to the sketch and the number of rows left out of it."""
 
 
 def two_sample_test(
@@ -149,13 +155,13 @@ def two_sample_test(
                 f"{method!r}. Pass `sample_rows` to test so many rows of each in memory."
             )
             raise ValueError(msg)
-        return _test_sources(
+        return compare_sources(
             [open_source(data) for data in (x, y)],
             options,
             kernel,
             asked,
             streams=streams,
-            n_threads=n_threads,
+            make=_make_here(n_threads, progress),
             progress=progress,
         )
     if sample_rows is None:
@@ -336,37 +342,62 @@ def _kept_groups(groups: tuple[Any, Any], kept: Sequence[Any]) -> tuple[Any, Any
     return first, second
 
 
-def _test_sources(
+def compare_sources(
     sources: Sequence[Source],
     options: SchemaOptions,
     kernel: Any,
     asked: Mapping[str, Any],
+    /,
     *,
     streams: Sequence[np.random.Generator],
-    n_threads: int | None,
-    progress: Report | None,
+    make: Make,
+    draw: Callable[..., Sample] | None = None,
+    progress: Report | None = None,
 ) -> TwoSampleResult:
-    """Make a sketch of each source and compare them."""
-    n_threads = check_threads(n_threads)
+    """Make a sketch of each source and compare them.
+
+    `make` fills an empty sketch: here, or on the machines of a cluster.
+    """
     plan = plan_sketch(
-        sources, options, kernel=kernel, n_bins=256, rng=streams[1], progress=progress
+        sources,
+        options,
+        kernel=kernel,
+        n_bins=256,
+        rng=streams[1],
+        progress=progress,
+        draw=draw,
     )
     notes, sketches = list(plan.notes), []
     names = streams[2].bytes(16)
     for i, source in enumerate(sources):
         empty = plan.sketch.like(stream=names + bytes([i]))
+        sketch, n_dropped = make(
+            source, empty, plan.sample.n_rows[i], plan.sample.n_read[i]
+        )
+        if n_dropped:
+            notes.append(
+                f"{n_dropped} of {n_dropped + sketch.count} rows of `{source.name}`, with "
+                "missing values, left out."
+            )
+        sketches.append(sketch)
+    result = compare(*sketches, rng=streams[3], **asked)
+    return dataclasses.replace(result, notes=tuple(notes))
+
+
+def _make_here(n_threads: int | None, progress: Report | None) -> Make:
+    """Return what makes a sketch of a source in this process."""
+    n_threads = check_threads(n_threads)
+
+    def make(
+        source: Source, empty: Sketch, _n_rows: int, n_read: int
+    ) -> tuple[Sketch, int]:
         state = run_sketch(
             source,
             State(empty, empty_copy(empty)),
             n_threads=n_threads,
             progress=progress,
-            n_rows=plan.sample.n_read[i],
+            n_rows=n_read,
         )
-        if state.n_dropped:
-            notes.append(
-                f"{state.n_dropped} of {state.n_dropped + state.total.count} rows of "
-                f"`{source.name}`, with missing values, left out."
-            )
-        sketches.append(state.total)
-    result = compare(*sketches, rng=streams[3], **asked)
-    return dataclasses.replace(result, notes=tuple(notes))
+        return state.total, state.n_dropped
+
+    return make

@@ -1,0 +1,502 @@
+"""Sketches and tests on Spark: of files and of data frames, classic, Connect or Sail.
+
+Needs PySpark, 3.5 or later, or a client of Spark Connect: ``pip install "fastmmd[spark]"``,
+on the executors too. Rows stay there: ``mapInArrow`` turns partitions into sketches, further
+stages add these up, and the driver gets a few of them.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias, final
+
+import pyarrow as pa
+
+from fastmmd._errors import DataError, MissingDependencyError
+
+try:
+    from pyspark.sql import SparkSession
+except ImportError as _error:  # pragma: no cover
+    _message = 'this engine needs PySpark: pip install "fastmmd[spark]"'
+    raise MissingDependencyError(_message) from _error
+
+from fastmmd.engines.driver import (
+    Adapter,
+    Frame,
+    Settings,
+    check_key,
+    empty_sketch,
+    frame_of,
+    make_sketch,
+    make_test,
+)
+from fastmmd.engines.groups import Grouping
+from fastmmd.engines.sampling import Sampling
+from fastmmd.engines.tasks import tasks_of
+from fastmmd.engines.work import Work, merge_bytes
+from fastmmd.sketch import Sketch
+from fastmmd.tables import Source, open_source
+from fastmmd.tables.schema import MAX_LEVELS, SchemaOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from fastmmd._twosample import TwoSampleResult
+    from fastmmd._typing import RNGLike
+    from fastmmd.kernels import Kernel
+    from fastmmd.nulls.choices import Null
+    from fastmmd.tables.schema import Missing, Scale
+
+    _Merging: TypeAlias = Callable[[Iterable[bytes]], bytes]
+
+__all__ = ["merge_sketches", "sketch", "two_sample_test"]
+
+_FAN_IN = 8
+"""Outcomes that one task merges, about: they arrive in one piece of memory."""
+
+_MANY = 4096
+"""Partitions that a data frame may have. Connect does not tell, and where adaptive execution
+joins small partitions a stage for more of them than there are costs next to nothing."""
+
+_PLACE = "fastmmd place"
+_OUTCOMES = "place long, bucket long, outcome binary"
+
+
+def sketch(
+    data: Any,
+    /,
+    *,
+    like: Sketch | None = None,
+    by: str | None = None,
+    columns: Sequence[str] | None = None,
+    exclude: Sequence[str] | None = None,
+    scale: Scale = "robust",
+    missing: Missing = "raise",
+    kinds: Mapping[str, str] | None = None,
+    max_levels: int = MAX_LEVELS,
+    kernel: Kernel | str | Sequence[Kernel | str] = "adaptive",
+    n_bins: int = 256,
+    rng: RNGLike = 0,
+    stream: str | bytes | int | None = None,
+    key: str | None = None,
+    task_rows: int | None = None,
+    n_threads: int = 1,
+    spark: SparkSession | None = None,
+) -> Any:
+    """Return the sketch of a data set, made by the executors of Spark.
+
+    Parameters
+    ----------
+    data : pyspark.sql.DataFrame, path, list of paths or Source
+        The data. Files are read by the executors themselves, without Spark's readers, and
+        they must reach them under the same names.
+    like : Sketch, optional
+        A sketch to be comparable with; then none of the options up to `rng` may be given.
+        Else they are chosen from a sample, in a first pass over the data.
+    by : str, optional
+        For a data frame: a column, for instance of days. Then there is one sketch for each
+        of its values, and the result is a data frame.
+    columns, exclude, scale, missing, kinds, max_levels, kernel, n_bins, rng : optional
+        As in `fastmmd.tables.sketch_source`.
+    stream : str, bytes or int, optional
+        Name of the data. By default it follows from files; random for data frames. With
+        `by`, sketches are of streams such as ``"flights/day=2018-01-31"`` for
+        ``stream="flights"``.
+    key : str, optional
+        For a data frame: a column of whole numbers, text or times that tells rows apart.
+        It decides their slots, and is not part of the data.
+    task_rows : int, optional
+        For files: rows of a task, by default a million or more. The result does not depend
+        on it.
+    n_threads : int, default=1
+        Threads that a task computes with.
+    spark : SparkSession, optional
+        For files: the session; by default the active one.
+
+    Returns
+    -------
+    Sketch or pyspark.sql.DataFrame
+        The sketch. Of files, to the last bit that of `fastmmd.tables.sketch_source`. With
+        `by` a data frame, not yet computed, of the column and of ``sketch``, the bytes that
+        `Sketch.from_bytes` reads and `merge_sketches` adds up.
+
+    Notes
+    -----
+    Rows of a data frame without `key` are known by the number of their partition and their
+    number in it. The result is repeatable to the bit where those are, as in a scan of files;
+    after a shuffle they are not, and then the sketch is as valid but differs in its slots.
+
+    With `by`, a task holds the sketches of up to 32 values at once, 9 MB each by default.
+    Rows should therefore come roughly in order of the column, as in files of one day each;
+    else ``data.repartition(by)`` first.
+
+    Examples
+    --------
+    .. code-block:: python
+
+       from fastmmd.engines.spark import merge_sketches, sketch
+
+       flights = spark.read.parquet("s3a://flights/2018")
+       days = sketch(flights, by="day", stream="flights")
+       days.write.parquet("s3a://flights/sketches")
+       january = merge_sketches(days.where("day < '2018-02-01'"))
+       february = merge_sketches(days.where("month(day) = 2"))
+       fastmmd.compare(january, february, rng=0)
+    """
+    options = SchemaOptions(columns, exclude, scale, missing, kinds, max_levels)
+    settings = Settings.checked(
+        options, kernel=kernel, n_bins=n_bins, rng=rng, key=key, n_threads=n_threads
+    )
+    adapter = _Spark(task_rows, key, spark)
+    if by is None:
+        return make_sketch(adapter, data, settings, like=like, stream=stream)
+    return _sketch_groups(adapter, data, by, settings, like=like, stream=stream)
+
+
+def two_sample_test(
+    x: Any,
+    y: Any,
+    /,
+    *,
+    columns: Sequence[str] | None = None,
+    exclude: Sequence[str] | None = None,
+    scale: Scale = "robust",
+    missing: Missing = "raise",
+    kinds: Mapping[str, str] | None = None,
+    max_levels: int = MAX_LEVELS,
+    kernel: Kernel | str | Sequence[Kernel | str] = "adaptive",
+    null: Null | str = "auto",
+    n_resamples: int = 999,
+    level: float = 0.05,
+    margin: float | None = None,
+    rng: RNGLike = None,
+    key: str | None = None,
+    task_rows: int | None = None,
+    n_threads: int = 1,
+    spark: SparkSession | None = None,
+) -> TwoSampleResult:
+    """Test whether two data sets have the same distribution, by the executors of Spark.
+
+    Parameters
+    ----------
+    x, y : pyspark.sql.DataFrame, path, list of paths or Source
+        The data.
+    columns, exclude, scale, missing, kinds, max_levels : optional
+        As in `fastmmd.tables.two_sample_test`.
+    kernel, null, n_resamples, level, margin, rng : optional
+        As in `fastmmd.two_sample_test`.
+    key, task_rows, n_threads, spark : optional
+        As in `sketch`.
+
+    Returns
+    -------
+    TwoSampleResult
+        Of files, the result of `fastmmd.tables.two_sample_test` with the same `rng`.
+
+    Notes
+    -----
+    Schema and kernels come from a sample of the pooled rows, up to 10,000. They and the two
+    sketches are all that the driver sees. A data frame is computed twice: cache it if it is
+    costly to make.
+
+    Examples
+    --------
+    .. code-block:: python
+
+       from fastmmd.engines.spark import two_sample_test
+
+       old, new = (spark.read.parquet(f"s3a://flights/{year}") for year in (2017, 2018))
+       print(two_sample_test(old, new, rng=0))
+    """
+    options = SchemaOptions(columns, exclude, scale, missing, kinds, max_levels)
+    settings = Settings.checked(
+        options, kernel=kernel, rng=rng, key=key, n_threads=n_threads
+    )
+    asked = {"null": null, "n_resamples": n_resamples, "level": level, "margin": margin}
+    return make_test(_Spark(task_rows, key, spark), x, y, settings, asked)
+
+
+def merge_sketches(frame: Any, /, *, column: str = "sketch") -> Sketch:
+    """Return the sum of all sketches in a data frame.
+
+    Parameters
+    ----------
+    frame : pyspark.sql.DataFrame
+        Sketches of different data, such as the rows of some days of ``sketch(…, by="day")``.
+    column : str, default="sketch"
+        The column that holds their bytes.
+
+    Returns
+    -------
+    Sketch
+        The merged sketch. Executors merge; the driver gets a few.
+
+    Examples
+    --------
+    .. code-block:: python
+
+       week = merge_sketches(days.where("day between '2018-01-01' and '2018-01-07'"))
+    """
+    levels = _levels(_MANY, _FAN_IN)
+    quoted = f"`{column.replace('`', '``')}`"
+    # Spread first: a partition of a year's sketches would be gigabytes in one piece.
+    named = frame.selectExpr(
+        f"CAST(crc32({quoted}) % {_MANY} AS LONG) AS place",
+        f"CAST(crc32({quoted}) % {levels[0]} AS LONG) AS bucket",
+        f"{quoted} AS outcome",
+    )
+    outcomes = collect_outcomes(named, _merge_strictly, levels)
+    if not outcomes:
+        msg = "`frame` must have at least one sketch; it has none."
+        raise DataError(msg)
+    return Sketch.from_bytes(_merge_strictly(outcomes))
+
+
+def _merge_strictly(outcomes: Iterable[bytes]) -> bytes:
+    """Merge sketches of different data: a stream that comes twice is refused."""
+    return merge_bytes(outcomes, parts=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Spark(Adapter):
+    """Work as stages of ``mapInArrow``."""
+
+    task_rows: int | None
+    key: str | None
+    session: SparkSession | None
+
+    def open(self, data: Any, /, *, name: str) -> Source | Frame:
+        opened: Source | Frame
+        if hasattr(data, "mapInArrow"):
+            opened = frame_of(name, data, data.columns)
+        else:
+            opened = open_source(data)
+        check_key(opened, self.key)
+        return opened
+
+    def reduce(self, data: Any, work: Work, /) -> bytes:
+        # Of a sample the driver gets no more rows than it has; of sketches a few will do.
+        last = 1 if isinstance(work, Sampling) else _FAN_IN
+        if isinstance(data, Source):
+            tasks = tasks_of(data, self.task_rows)
+            session = self.session or SparkSession.getActiveSession()
+            session = session or SparkSession.builder.getOrCreate()
+            levels = _levels(len(tasks), last)
+            numbers = session.range(0, len(tasks), 1, max(len(tasks), 1))
+            found = numbers.mapInArrow(_OnFiles(work, tasks, levels[0]), _OUTCOMES)
+        else:
+            levels = _levels(_MANY, last)
+            numbered = with_place(data.data)
+            found = numbered.mapInArrow(_OnPartition(work, levels[0]), _OUTCOMES)
+        return work.merge(collect_outcomes(found, work.merge, levels))
+
+
+def _levels(n: int, last: int) -> list[int]:
+    """Return how many outcomes there are to be after each stage of merging."""
+    levels = []
+    while n > last:
+        n = max(last, -(-n // _FAN_IN))
+        levels.append(n)
+    return [*levels, 1]
+
+
+def collect_outcomes(
+    outcomes: Any, merge: _Merging, levels: Sequence[int]
+) -> list[bytes]:
+    """Merge outcomes in stages and return the few that are left.
+
+    Which outcomes are merged depends on the numbers of their partitions alone. A plain
+    ``repartition(n)`` deals them out in turn, and a task that is run again after others
+    have read some of its outcomes might deal otherwise.
+    """
+    for after in levels[1:]:
+        outcomes = outcomes.repartition("bucket").mapInArrow(
+            _Merge(merge, after), _OUTCOMES
+        )
+    return [bytes(row.outcome) for row in outcomes.select("outcome").collect()]
+
+
+def with_place(frame: Any, /) -> Any:
+    """Return a data frame with a further column, the number of the row's partition."""
+    quoted = [f"`{name.replace('`', '``')}`" for name in frame.columns]
+    return frame.selectExpr(*quoted, f"spark_partition_id() AS `{_PLACE}`")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _OnFiles:
+    """From numbers of tasks to outcomes."""
+
+    work: Work
+    tasks: Sequence[str]
+    buckets: int
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                outcome = self.work.on_files(self.tasks[number])
+                yield _row(number, self.buckets, outcome)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _OnPartition:
+    """From the rows of a partition to an outcome."""
+
+    work: Work
+    buckets: int
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        place, rows = split_place(batches)
+        if place is not None:
+            part = f"partition {place}"
+            outcome = self.work.on_batches(rows, part=part, place=place)
+            yield _row(place, self.buckets, outcome)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Merge:
+    """From some outcomes to one."""
+
+    merge: _Merging
+    buckets: int
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        places: list[int] = []
+
+        def outcomes() -> Iterator[bytes]:
+            for batch in batches:
+                places.extend(batch.column("place").to_pylist())
+                for outcome in batch.column("outcome"):
+                    yield outcome.as_py()
+
+        found = outcomes()
+        first = next(found, None)
+        if first is not None:
+            merged = self.merge(_chain(first, found))
+            yield _row(min(places), self.buckets, merged)
+
+
+def _chain(first: bytes, others: Iterator[bytes]) -> Iterator[bytes]:
+    yield first
+    yield from others
+
+
+def split_place(
+    batches: Iterable[pa.RecordBatch], /
+) -> tuple[int | None, Iterator[pa.RecordBatch]]:
+    """Return the number of the partition, None if it is empty, and its rows without it."""
+    filled = (batch for batch in batches if batch.num_rows)
+    first = next(filled, None)
+    if first is None:
+        return None, iter(())
+
+    def rows() -> Iterator[pa.RecordBatch]:
+        names = [name for name in first.schema.names if name != _PLACE]
+        yield first.select(names)
+        for batch in filled:
+            yield batch.select(names)
+
+    return first.column(_PLACE)[0].as_py(), rows()
+
+
+def _row(place: int, buckets: int, outcome: bytes) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays(
+        [
+            pa.array([place], pa.int64()),
+            pa.array([place % buckets], pa.int64()),
+            pa.array([outcome], pa.binary()),
+        ],
+        names=["place", "bucket", "outcome"],
+    )
+
+
+# --- One sketch for each value of a column
+
+
+def _sketch_groups(
+    adapter: _Spark,
+    data: Any,
+    by: Any,
+    settings: Settings,
+    /,
+    *,
+    like: Sketch | None,
+    stream: str | bytes | int | None,
+) -> Any:
+    """Return a data frame of values and sketches."""
+    source = adapter.open(data, name="data")
+    if isinstance(source, Source):
+        msg = "`by` must be left out for files; read them by Spark, `spark.read.parquet(…)`."
+        raise TypeError(msg)
+    if by not in source.schema.names:
+        msg = f"`by` must name a column of the data; got {by!r}."
+        raise ValueError(msg)
+    settings = settings.without(by)
+    base = secrets.token_hex(16) if stream is None else stream
+    empty = empty_sketch(adapter, source, settings, like=like, stream=base, left_out=by)
+    work = Grouping(empty.to_bytes(), by, base, settings.key, settings.n_threads)
+    quoted = f"`{by.replace('`', '``')}`"
+    type_ = data.schema[by].dataType.simpleString()
+    schema = f"{quoted} {type_}, bucket long, sketch binary"
+    found = with_place(data).mapInArrow(_OnGroups(work), schema)
+    # Twice: a value may be in all of thousands of partitions.
+    for columns in ([by, "bucket"], [by]):
+        found = (
+            found.repartition(*columns)
+            .sortWithinPartitions(*columns)
+            .mapInArrow(_MergeGroups(work), schema)
+        )
+    return found.select(by, "sketch")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _OnGroups:
+    """From the rows of a partition to sketches of values."""
+
+    work: Grouping
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        place, rows = split_place(batches)
+        if place is not None:
+            bucket = place % (_FAN_IN * _FAN_IN)
+            for value, data in self.work.on_batches(rows, part=f"partition {place}"):
+                yield _group_row(self.work.by, value, bucket, data)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _MergeGroups:
+    """From sketches in order of their values to one for each value."""
+
+    work: Grouping
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        waiting: Sketch | None = None
+        held: Any = None
+        for batch in batches:
+            for i in range(batch.num_rows):
+                value, own = (
+                    batch.column(self.work.by).slice(i, 1),
+                    batch.column("sketch"),
+                )
+                sketch_here = Sketch.from_bytes(own[i].as_py())
+                if waiting is not None and held.equals(value):
+                    waiting.merge(sketch_here, parts=True)
+                    continue
+                if waiting is not None:
+                    yield _group_row(self.work.by, held, 0, waiting.to_bytes())
+                waiting, held = sketch_here, value
+        if waiting is not None:
+            yield _group_row(self.work.by, held, 0, waiting.to_bytes())
+
+
+def _group_row(by: str, value: pa.Array, bucket: int, data: bytes) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays(
+        [value, pa.array([bucket], pa.int64()), pa.array([data], pa.binary())],
+        names=[by, "bucket", "sketch"],
+    )

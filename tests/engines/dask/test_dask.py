@@ -1,0 +1,173 @@
+"""Dask: the answers of one machine, whatever the workers, and even if one is killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import dask
+import dask.array as da
+import dask.dataframe as dd
+import engine_data
+import numpy as np
+import pytest
+from dask.delayed import Delayed
+from distributed import Client, LocalCluster
+
+import fastmmd
+from fastmmd import DataError, Sketch, tables
+from fastmmd.engines.dask import sketch, two_sample_test
+
+PLAIN = {"exclude": ["key"]}
+
+
+@pytest.fixture
+def client():
+    """Start two worker processes."""
+    with (
+        LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            host="127.0.0.1",
+            dashboard_address=None,
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.mark.parametrize("task_rows", [1, 2500, None])
+def test_files_give_the_sketch_of_one_machine(old, task_rows):
+    expected = tables.sketch_source(old, **PLAIN)
+    made = sketch(old, task_rows=task_rows, **PLAIN)
+    assert made.to_bytes() == expected.to_bytes()
+
+
+@pytest.mark.parametrize("where", [None, "whole > 10"])
+def test_the_test_of_files_is_that_of_one_machine(old, new, where):
+    options = {**PLAIN, "missing": "drop", "rng": 5}
+    sources = [tables.open_source(folder, where=where) for folder in (old, new)]
+    expected = tables.two_sample_test(*sources, **options)
+    result = two_sample_test(*sources, task_rows=2000, **options)
+    assert result.to_dict() == expected.to_dict()
+    assert result.notes == expected.notes
+    assert "rows of" in result.notes[-1]
+
+
+def test_lazy_until_computed(old):
+    expected = tables.sketch_source(old, **PLAIN)
+    for like in (None, expected):
+        options = PLAIN if like is None else {}
+        made = sketch(old, like=like, compute=False, task_rows=2000, **options)
+        assert isinstance(made, Delayed)
+        with dask.config.set(scheduler="synchronous"):
+            assert made.compute() == expected
+
+
+@pytest.mark.usefixtures("client")
+def test_a_worker_that_is_killed_changes_nothing(old, monkeypatch, tmp_path):
+    expected = tables.sketch_source(old, **PLAIN)
+    flag = engine_data.plant_fault(monkeypatch, tmp_path, "kill")
+    made = sketch(old, task_rows=500, **PLAIN)
+    assert flag.exists()
+    assert made.to_bytes() == expected.to_bytes()
+
+
+def test_results_lost_with_a_worker_are_made_again(client, old):
+    """Kill a worker from outside in the middle of a run: finished tasks run twice."""
+    expected = tables.sketch_source(old, **PLAIN)
+    like = expected.like()
+    stream = tables.open_source(old).fingerprint()
+    lazy = sketch(old, like=like, stream=stream, task_rows=1, compute=False)
+    future = client.compute(lazy)
+    pids = client.run(os.getpid)
+    victim = next(iter(pids))
+    while not any(victim in places for places in client.who_has().values()):
+        assert not future.done()
+    os.kill(pids[victim], signal.SIGKILL)
+    assert future.result(timeout=120) == expected
+
+
+def test_data_frames(old, new):
+    frames = [dd.read_parquet(folder) for folder in (old, new)]
+    options = {"missing": "drop", "rng": 1}
+    first = two_sample_test(*frames, **options, **PLAIN)
+    assert first.to_dict() == two_sample_test(*frames, **options, **PLAIN).to_dict()
+    assert first.pvalue < 0.05
+    assert (first.n_x, first.n_y) == (9000, 5995)
+    assert "5 of 6000 rows" in first.notes[-1]
+
+
+def test_a_key_makes_partitions_irrelevant(old):
+    frame = dd.read_parquet(old)
+    sketches = [
+        sketch(frame.repartition(npartitions=n), key="key", stream="s") for n in (1, 2, 5)
+    ]
+    assert sketches[0] == sketches[1] == sketches[2]
+    text = frame.assign(key=frame["key"].astype(str))
+    assert sketch(text, key="key", stream="s").count == 9000
+    with pytest.raises(ValueError, match="`key` must name a column"):
+        sketch(frame, key="id")
+    with pytest.raises(TypeError, match="`key` must be left out for files"):
+        sketch(old, key="key")
+
+
+def test_arrays_are_known_by_their_row_numbers(tmp_path):
+    rows = np.random.default_rng(0).normal(size=(3000, 4))
+    np.save(tmp_path / "rows.npy", rows)
+    expected = tables.sketch_source(tmp_path / "rows.npy", stream="s")
+    for chunks in ((3000, 4), (700, 4), (1000, 3)):
+        assert sketch(da.from_array(rows, chunks=chunks), stream="s") == expected
+    plain = Sketch(fastmmd.Gaussian(1.0), 4, stream="s")
+    empty = plain.like()
+    plain.update(rows)
+    assert sketch(da.from_array(rows, chunks=(700, 2)), like=empty, stream="s") == plain
+    unknown = da.from_array(rows, chunks=(700, 4))
+    unknown = unknown[unknown[:, 0] > 0]
+    assert sketch(unknown, like=expected).count == int((rows[:, 0] > 0).sum())
+    assert sketch(da.from_array(rows[:, 0], chunks=500)).n_columns == 1
+    with pytest.raises(ValueError, match="must have 1 or 2 dimensions; got 3"):
+        sketch(da.zeros((2, 2, 2)))
+
+
+def test_bad_data_are_named(old, tmp_path):
+    with pytest.raises(DataError, match="missing"):
+        two_sample_test(old, engine_data.write_parts(tmp_path / "m", 100, 0, missing=3))
+    with pytest.raises(TypeError, match="a table in the memory of this process"):
+        sketch(engine_data.table(10, 0))
+    with pytest.raises(TypeError, match="`n_bins` must be left out with `like`"):
+        sketch(old, like=tables.sketch_source(old, **PLAIN), n_bins=8)
+    with pytest.raises(DataError, match="must have rows that meet the condition"):
+        sketch(tables.open_source(old, where="whole > 99"), **PLAIN)
+
+
+@pytest.fixture
+def bucket(old):
+    """Start a server in place of S3 and put the files there."""
+    import boto3
+    from moto.server import ThreadedMotoServer
+
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
+        patch.setenv("AWS_ACCESS_KEY_ID", "testing")
+        patch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
+        patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+        s3 = boto3.client("s3", region_name="us-east-1")
+        s3.create_bucket(Bucket="flights")
+        for path in old.iterdir():
+            s3.put_object(
+                Bucket="flights", Key=f"old/{path.name}", Body=path.read_bytes()
+            )
+        yield "s3://flights/old"
+    server.stop()
+
+
+def test_object_storage(bucket, request, old):
+    # After the bucket: workers take over the environment when they start.
+    request.getfixturevalue("client")
+    expected = tables.sketch_source(old, stream="s", **PLAIN)
+    assert sketch(bucket, stream="s", task_rows=2000, **PLAIN) == expected
