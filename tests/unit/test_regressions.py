@@ -195,3 +195,18 @@ def test_sketches_too_small_to_compare_say_so(rng):
     small.update(rng.normal(size=(2, 2)))
     with pytest.raises(fastmmd.UndefinedEstimateError, match="at least 8 rows each"):
         fastmmd.compare(large, small)
+
+
+@pytest.mark.parametrize("outlier", [1e20, 1e30, 1e100])
+@pytest.mark.parametrize("method", [fastmmd.Fourier(512), fastmmd.Fastfood(512)])
+def test_one_outlier_does_not_hide_a_difference(method, outlier, rng):
+    # The point that rows are measured from was their mean, which the outlier carried away:
+    # all other rows became one point, and the samples "equal".
+    x, y = rng.normal(size=(700, 6)), rng.normal(size=(600, 6)) + 0.5
+    kernel = fastmmd.Gaussian(2.0)
+    before = fastmmd.mmd(x, y, kernel=kernel, method=method, rng=0).mmd2
+    x[0, 0] = outlier
+    after = fastmmd.mmd(x, y, kernel=kernel, method=method, rng=0).mmd2
+    # One row of 700 has a weight of 1/700 in the mean of each feature.
+    assert abs(after - before) < 4 * 2 / 700
+    assert fastmmd.two_sample_test(x, y, kernel=kernel, method=method, rng=0).rejects()

@@ -190,7 +190,7 @@ def ensemble(
     # Both discrepancies ignore a common rotation, so any point may be the origin. One
     # inside the data keeps phases, and with them their rounding, small.
     step = max(1, _BLOCK_ELEMENTS // rows_x.n_columns)
-    center = rows_x.dense(0, min(step, rows_x.n_rows)).mean(axis=0)
+    center = np.median(rows_x.dense(0, min(step, rows_x.n_rows)), axis=0)
     discrepancies = _PER_CIRCLE[kind](rows_x, rows_y, drawn, center)
     scale = math.sqrt(resolved.at_zero) if kind == "sine" else 1.0
     return Ensemble(

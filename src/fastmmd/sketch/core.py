@@ -207,7 +207,7 @@ class Sketch:
             n_bins=n_bins,
             rng=rng,
             stream=stream,
-            center=sample.mean(axis=0),
+            center=np.median(sample, axis=0),
             schema=schema,
         )
 

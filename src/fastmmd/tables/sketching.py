@@ -411,7 +411,7 @@ def plan_from_sample(
         n_frequencies=numbers,
         n_bins=n_bins,
         rng=rng,
-        center=rows.mean(axis=0),
+        center=np.median(rows, axis=0),
         schema=schema.to_json(),
     )
     return Plan(sketch, notes + more, sample)
