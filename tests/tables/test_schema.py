@@ -65,6 +65,13 @@ def test_mostly_equal_values_fall_back_to_the_standard_deviation():
     assert column(noisy).scale == pytest.approx(values.std())
 
 
+def test_centers_are_values_of_the_sample():
+    # To the last bit: scaling on the way must not round.
+    rng = np.random.default_rng(0)
+    for values in (rng.normal(size=101), 1e300 * rng.normal(size=101), [0.1, 0.3, 0.7]):
+        assert column(values).center == np.median(values)
+
+
 @pytest.mark.parametrize("factor", [1e-300, 1e-160, 1.0, 1e160, 1e300])
 def test_huge_and_tiny_numbers_are_scaled(factor, rng):
     values = rng.normal(size=501)

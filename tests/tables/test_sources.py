@@ -18,7 +18,7 @@ import pytest
 from pyarrow import feather
 
 from fastmmd import DataError, MissingDependencyError
-from fastmmd.tables import Part, open_source
+from fastmmd.tables import Part, Schema, open_source
 from fastmmd.tables.part import rebatch
 
 N = 1000
@@ -139,6 +139,26 @@ def test_reading_can_start_later(name, tmp_path):
     assert later == whole[2:]
     first = next(iter(source.read(part, batch_rows=32, skip=64)))
     assert first.row_numbers[0] == part.first_row + 64
+
+
+def test_strings_and_bytes_of_parquet(tmp_path):
+    words = ["a", "b", None, "a"]
+    table = pa.table(
+        {
+            "plain": words,
+            "large": pa.array(words, pa.large_string()),
+            "coded": pa.array(words).dictionary_encode(),
+            "bytes": pa.array([b"u", b"v", None, b"u"]),
+            "fixed": pa.array([b"uu", b"vv", None, b"uu"], pa.binary(2)),
+        }
+    )
+    pq.write_table(table, tmp_path / "a.parquet")
+    source = open_source(tmp_path / "a.parquet")
+    (batch,) = source.read(source.parts()[0])
+    assert batch.data.to_pylist() == table.to_pylist()
+    assert Schema.infer(table, missing="indicator") == Schema.infer(
+        batch.data, missing="indicator"
+    )
 
 
 # --- NumPy

@@ -340,11 +340,36 @@ def test_the_level_of_files_holds(tmp_path):
         ({"groups": ([1], [2])}, "`groups` must be left out for files"),
         ({"sample_rows": 1}, "`sample_rows` must be an integer of at least 2"),
         ({"n_threads": 0}, "`n_threads` must be an integer of at least 1"),
+        ({"n_resamples": 0}, "`n_resamples` must be an integer of at least 1"),
+        ({"level": 2.0}, "`level` must be a number strictly between 0 and 1"),
+        ({"margin": -1.0}, "`margin` must be a finite number greater than 0"),
+        ({"margin": 0.1, "null": "permutation"}, "margin"),
+        ({"margin": 0.1}, "`margin` must be used with one kernel"),
+        ({"null": "sum"}, "`null` must be"),
+        ({"kernel": "box"}, '`kernel` must be one of "adaptive", "gaussian"'),
+        ({"kernel": ["box"]}, '`kernel` must be one of "gaussian"'),
     ],
 )
 def test_options_that_files_do_not_have(options, message, files):
     with pytest.raises(ValueError, match=message):
         tables.two_sample_test(files / "a.parquet", files / "same.csv", **options)
+
+
+def test_options_are_checked_before_data_are_read(tmp_path):
+    def fail(_progress):
+        raise AssertionError
+
+    pacsv.write_csv(SAME, tmp_path / "a.csv")
+    for options in (
+        {"level": 2.0},
+        {"null": "sum"},
+        {"kernel": "box"},
+        {"n_resamples": 0},
+    ):
+        with pytest.raises(ValueError, match="must be"):
+            tables.two_sample_test(
+                tmp_path / "a.csv", tmp_path / "a.csv", progress=fail, **options
+            )
 
 
 def test_groups_of_random_subsets_are_refused():

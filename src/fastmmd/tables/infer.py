@@ -145,7 +145,7 @@ def _agree(
         same = kind in ("null", raw) or {kind, raw} == {"numeric", "boolean"}
         if not same:
             msg = (
-                f"column `{name}` must hold the same kind of data in both tables; got "
+                f"column `{name}` must hold the same kind of data everywhere; got "
                 f"{type_} and {other}. Convert one, or leave it out with "
                 f"`exclude=[{name!r}]`."
             )
@@ -170,8 +170,10 @@ def _numeric(
 ) -> Numeric:
     if not len(values):
         return Numeric(name, kind, type_, 0.0, 1.0)
-    # In a unit of its own, so that squares of huge or tiny numbers do not overflow.
-    unit = float(np.max(np.abs(values))) or 1.0
+    # In a unit of its own, so that squares of huge or tiny numbers do not overflow; a power
+    # of two, so that nothing is rounded.
+    largest = float(np.max(np.abs(values)))
+    unit = math.ldexp(1.0, math.frexp(largest)[1] - 1) if largest else 1.0
     scaled = values / unit
     deviation = float(scaled.std())
     if np.ptp(scaled) == 0.0:

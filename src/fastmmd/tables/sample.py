@@ -10,6 +10,7 @@ is from, be it by taking fixed shares, would spoil the exact level of a permutat
 from __future__ import annotations
 
 import hashlib
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
@@ -144,6 +145,12 @@ class _Smallest:
                 kept.append((place, own[chosen], rows.take(chosen)))
         self._kept = kept
         self._n_kept = sum(len(own) for _, own, _ in kept)
+
+
+def _joined(tables: list[pa.Table]) -> list[pa.Table]:
+    """Return few tables for many: one for each run of tables of the same types."""
+    runs = itertools.groupby(tables, key=lambda table: table.schema)
+    return [pa.concat_tables(run).combine_chunks() for _, run in runs]
 
 
 def _copied(batch: pa.RecordBatch, rows: Any) -> pa.Table:

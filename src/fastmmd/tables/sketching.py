@@ -20,8 +20,10 @@ from fastmmd._rows import Rows
 from fastmmd._threads import n_threads as usual_threads
 from fastmmd._threads import threads
 from fastmmd._twosample.families import choose_kernels
-from fastmmd._validation import check_count, check_positive
+from fastmmd._validation import check_choice, check_count, check_positive
+from fastmmd.bandwidth import KERNEL_NAMES
 from fastmmd.families import SUBSAMPLE_ROWS, adaptive_family
+from fastmmd.kernels import Kernel
 from fastmmd.sketch import Sketch
 from fastmmd.sketch.file import sketch_parts
 from fastmmd.tables.ahead import read_ahead
@@ -44,7 +46,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from fastmmd._typing import FloatArray, RNGLike
-    from fastmmd.kernels import Kernel
     from fastmmd.tables.part import Batch, Part
     from fastmmd.tables.progress import Report
     from fastmmd.tables.schema import Missing, Scale
@@ -333,6 +334,7 @@ def plan_sketch(
 
     `draw` does what `draw_sample` does, elsewhere.
     """
+    check_kernel(kernel)
     request = request_sample(sources, options, rng)
     if draw is None:
         draw = functools.partial(draw_sample, progress=progress)
@@ -440,6 +442,15 @@ def check_rows_left(sources: Sequence[Source], n_rows: Sequence[int], /) -> None
         if n == 0:
             msg = f"`{source.name}` must have at least one row; it has none."
             raise DataError(msg)
+
+
+def check_kernel(kernel: Any, /) -> None:
+    """Raise for a kernel that cannot be resolved, before any data are read."""
+    given = kernel if isinstance(kernel, (list, tuple)) else [kernel]
+    for own in given:
+        if not isinstance(own, Kernel):
+            named = ("adaptive", *KERNEL_NAMES) if own is kernel else KERNEL_NAMES
+            check_choice(own, named, name="kernel", also="kernels")
 
 
 def check_threads(n_threads: int | None, /) -> int:

@@ -12,7 +12,9 @@ from fastmmd._rows import is_table
 from fastmmd._twosample import compare
 from fastmmd._twosample import k_sample_test as test_k_arrays
 from fastmmd._twosample import two_sample_test as test_arrays
-from fastmmd._validation import check_count
+from fastmmd._twosample.decide import check_margin_null
+from fastmmd._validation import check_between, check_count, check_positive
+from fastmmd.nulls.choices import resolve_null
 from fastmmd.tables.arrow import as_table, without_views
 from fastmmd.tables.checkpoint import State, empty_copy
 from fastmmd.tables.opening import open_source
@@ -140,8 +142,7 @@ def two_sample_test(
     0.001
     """
     options = SchemaOptions(columns, exclude, scale, missing, kinds, max_levels)
-    asked: dict[str, Any]
-    asked = {"null": null, "n_resamples": n_resamples, "level": level, "margin": margin}
+    asked = _check_asked(null, n_resamples, level, margin)
     _check_kinds((x, y), ("x", "y"))
     streams = spawn(rng, 4)
     in_memory = is_table(x) and is_table(y)
@@ -247,6 +248,20 @@ def k_sample_test(
         rng=for_test,
     )
     return dataclasses.replace(result, notes=(*notes, *more))
+
+
+def _check_asked(null: Any, n_resamples: Any, level: Any, margin: Any) -> dict[str, Any]:
+    """Return the options of the test, checked: files take long to read."""
+    if margin is not None:
+        margin = check_positive(margin, name="margin")
+        check_margin_null(resolve_null(null))
+    resolve_null(null)
+    return {
+        "null": null,
+        "n_resamples": check_count(n_resamples, name="n_resamples"),
+        "level": check_between(level, 0.0, 1.0, name="level"),
+        "margin": margin,
+    }
 
 
 def _check_kinds(samples: Sequence[Any], names: Sequence[str]) -> None:
@@ -367,6 +382,9 @@ def compare_sources(
         progress=progress,
         draw=draw,
     )
+    if asked["margin"] is not None and len(plan.sketch.kernels) > 1:
+        msg = "`margin` must be used with one kernel, whose MMD it is in; got a family."
+        raise ValueError(msg)
     notes, sketches = list(plan.notes), []
     names = streams[2].bytes(16)
     for i, source in enumerate(sources):
