@@ -318,7 +318,12 @@ def _lazy_sketch(
         check_options(like, settings)
         empty: Any = like.like(stream=stream).to_bytes()
     else:
-        request = request_sample([about], settings.options, settings.rng)  # type: ignore[list-item]
+        request = request_sample(
+            [about],  # type: ignore[list-item]
+            settings.options,
+            settings.kernel,
+            settings.rng,
+        )
         # Whether a bound was too low shows only when it is too late to try again.
         work = sampling(
             source,
