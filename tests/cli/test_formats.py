@@ -23,10 +23,15 @@ FORMATS = {
 }
 
 
+QUICK = {"arrow", "two formats"}
+"""Like others but for a name or a mixture: run in this process."""
+
+
 @pytest.mark.parametrize("name", FORMATS)
-def test_each_format(name, files, run):
+def test_each_format(name, files, run, call):
     a, b, options = FORMATS[name]
-    done = run("test", files / a, files / b, "--json", *options)
+    start = call if name in QUICK else run
+    done = start("test", files / a, files / b, "--json", *options)
     assert (done.returncode, done.stderr) == (0, "")
     found = json.loads(done.stdout)
     array = "rows" if name == "npz" else None

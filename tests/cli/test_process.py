@@ -133,7 +133,6 @@ def seen(capsys, monkeypatch):
 
     def seen(*words):
         monkeypatch.setenv("TERM", "xterm")
-        monkeypatch.delenv("NO_COLOR", raising=False)
         for stream in (sys.stdout, sys.stderr):
             monkeypatch.setattr(stream, "isatty", lambda: True)
         status = main([str(word) for word in words])
@@ -142,7 +141,8 @@ def seen(capsys, monkeypatch):
     return seen
 
 
-def test_a_terminal_in_this_process(files, tmp_path, seen):
+def test_a_terminal_in_this_process(files, tmp_path, seen, monkeypatch):
+    monkeypatch.delenv("NO_COLOR", raising=False)
     target = tmp_path / "a.mmd"
     status, output, errors = seen("sketch", files / "a.csv", "-o", target, "--resume")
     assert status == 0
@@ -158,20 +158,12 @@ def test_a_terminal_in_this_process(files, tmp_path, seen):
     assert (status, "\x1b[1;33mThe samples differ" in output) == (0, True)
 
 
-def test_colours_of_a_result(files, start, environment):
-    words = ("test", files / "a.parquet", files / "b.parquet", "--quiet")
-    status, seen = on_a_terminal(start, *words)
-    assert status == 0
-    assert "Sampling" not in seen
-    assert "\x1b[1;33m" in seen
-    environment["NO_COLOR"] = "1"
-    try:
-        _, seen = on_a_terminal(start, *words)
-    finally:
-        del environment["NO_COLOR"]
-    assert "p-value" in seen
+def test_no_colours_where_none_are_wanted(files, seen, monkeypatch):
+    monkeypatch.setenv("NO_COLOR", "1")
+    status, output, _ = seen("test", files / "a.npy", files / "b.npy", "--quiet")
+    assert (status, "p-value" in output) == (0, True)
     # Bold is no colour; 30 to 39 and 90 to 97 are.
-    assert not re.search(r"\x1b\[[\d;]*(3|9)\d[\d;]*m", seen)
+    assert not re.search(r"\x1b\[[\d;]*(3|9)\d[\d;]*m", output)
 
 
 # --- Pipes
