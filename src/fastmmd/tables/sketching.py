@@ -334,8 +334,7 @@ def plan_sketch(
 
     `draw` does what `draw_sample` does, elsewhere.
     """
-    check_kernel(kernel)
-    request = request_sample(sources, options, rng)
+    request = request_sample(sources, options, kernel, rng)
     if draw is None:
         draw = functools.partial(draw_sample, progress=progress)
     sample = draw(sources, request.columns, request.size, seed=request.seed)
@@ -364,12 +363,13 @@ class SampleRequest:
 
 
 def request_sample(
-    sources: Sequence[Source], options: SchemaOptions, rng: RNGLike, /
+    sources: Sequence[Source], options: SchemaOptions, kernel: Any, rng: RNGLike, /
 ) -> SampleRequest:
     """Return which sample of the sources to choose schema and kernels from."""
     if not sources:
         msg = "`sources` must be at least one; got none."
         raise TypeError(msg)
+    check_kernel(kernel)
     names, notes = options.choose([source.schema for source in sources])
     for_sample, for_kernels = spawn(rng, 2)
     seed = int(for_sample.integers(2**63))
