@@ -55,12 +55,12 @@ inline void distance_tile(const double *__restrict rows, const double *__restric
     }
 }
 
-[[gnu::always_inline]] inline bool all_set(Integers mask) {
-    std::int64_t all = -1;
+[[gnu::always_inline]] inline bool none_set(Integers mask) {
+    std::int64_t any = 0;
     for (std::size_t k = 0; k < lanes<double>; ++k) {
-        all &= mask[k];
+        any |= mask[k];
     }
-    return all != 0;
+    return any == 0;
 }
 
 // Squared distances of one tile from a product: |x|^2 + |y|^2 - 2 x.y, and from differences
@@ -69,17 +69,25 @@ inline void squared_tile(const double *__restrict rows, const double *__restrict
                          const double *row_squares, const double *column_squares,
                          std::size_t n_terms, double *out) {
     product_tile<double>(rows, columns, n_terms, out, panel<double>, false);
-    Integers good = Integers{} - 1;
+    double longest = 0.0;
+    for (std::size_t r = 0; r < tile_rows; ++r) {
+        longest = row_squares[r] > longest ? row_squares[r] : longest;
+    }
+    // Sign bits of what must not be negative, over the whole tile.
+    Integers bad = {};
+    for (std::size_t c = 0; c < panel<double>; c += lanes<double>) {
+        bad |= !(longest + load(column_squares + c) <= far_away);
+    }
     for (std::size_t r = 0; r < tile_rows; ++r) {
         for (std::size_t c = 0; c < panel<double>; c += lanes<double>) {
             double *at = out + r * panel<double> + c;
             const Doubles lengths = row_squares[r] + load(column_squares + c);
             const Doubles squared = lengths - 2.0 * load(at);
-            good &= squared >= cancelled * lengths && squared <= far_away;
+            bad |= reinterpret_cast<Integers>(squared - cancelled * lengths);
             store(at, squared);
         }
     }
-    if (all_set(good)) {
+    if (none_set(bad < 0)) {
         return;
     }
     for (std::size_t r = 0; r < tile_rows; ++r) {
@@ -87,7 +95,7 @@ inline void squared_tile(const double *__restrict rows, const double *__restrict
             double *at = out + r * panel<double> + c;
             const Doubles lengths = row_squares[r] + load(column_squares + c);
             Doubles squared = load(at);
-            if (!all_set(squared >= cancelled * lengths && squared <= far_away)) {
+            if (!none_set(!(squared >= cancelled * lengths && squared <= far_away))) {
                 squared = Doubles{};
                 for (std::size_t k = 0; k < n_terms; ++k) {
                     const Doubles difference =
@@ -106,7 +114,7 @@ template <Profile profile>
         return 1.0 / s;
     }
     if constexpr (profile == Profile::gaussian) {
-        return exp_of_minus(0.5 * s);
+        return power_of_half(s);
     }
     if constexpr (profile == Profile::exponential) {
         return exp_of_minus(s);
