@@ -48,9 +48,6 @@ _RATIO = 1e100
 _CALL_PAIRS = 2**27
 """Pairs of one call."""
 
-_CENTER_ROWS = 64
-"""Rows whose median is the center of products: anywhere amid the data will do."""
-
 
 def available() -> bool:
     """Say whether the extension was compiled when the package was installed."""
@@ -328,9 +325,7 @@ def _product_center(rows: Rows, form: PairForm) -> FloatArray | None:
     """
     if form.rule != "squared" or rows.n_columns <= DIRECT_COLUMNS or not len(rows):
         return None
-    step = max(1, rows.n_rows // _CENTER_ROWS)
-    # The median, not the mean: an outlier must not carry it away.
-    return np.asarray(np.median(rows.take(slice(None, None, step)), axis=0))
+    return rows.middle()
 
 
 def _is_float_array(rows: Rows) -> bool:
