@@ -10,7 +10,7 @@ from fastmmd._validation import check_choice
 if TYPE_CHECKING:
     from fastmmd.experiments._experiment import Experiment
 
-NAMES = ("sinusoids", "family")
+NAMES = ("sinusoids", "family", "efficiency", "table1", "type2")
 """In the order of the paper; each is the name of its module, too."""
 
 

@@ -20,6 +20,7 @@ from fastmmd.experiments._experiment import (
     Verdict,
     judge,
 )
+from fastmmd.experiments._pictures import explain_markers, hollow
 from fastmmd.experiments._style import LOOKS
 from fastmmd.frequencies import draw_family
 from fastmmd.kernels import Gaussian
@@ -474,30 +475,16 @@ def _draw_picks(axes: Any, style: Style, picks: Table) -> None:
             for which in ("the_same_rows", "new_rows")
         )
         axes.plot([same, new], [place, place], color=style.faint, lw=2.0, zorder=1)
-        look = style.line(method, linestyle="none", label=None)
         if method != "exact":
-            axes.plot(same, place, **look | {"markersize": 8.0})
-        hollow = {"markerfacecolor": "none", "markeredgecolor": style.colour(method)}
-        axes.plot(
-            new, place, **look | hollow | {"markersize": 8.0, "markeredgewidth": 1.5}
-        )
+            look = style.line(method, linestyle="none", label=None, markersize=8.0)
+            axes.plot(same, place, **look)
+        axes.plot(new, place, **hollow(style, method, markersize=8.0))
     labels = [LOOKS[columns["method"][i]].label for i in chosen]
     axes.set_yticks(range(len(chosen)), labels)
     axes.set_ylim(-0.6, len(chosen) - 0.4)
     axes.set(title="Picks the best bandwidth", xlabel="per cent of trials")
     axes.grid(visible=False, axis="y")
-    axes.plot([], [], "o", color=style.muted, label="the same rows", markersize=6.5)
-    axes.plot(
-        [],
-        [],
-        "o",
-        color="none",
-        label="new rows",
-        markersize=6.5,
-        markeredgecolor=style.muted,
-        markeredgewidth=1.5,
-    )
-    axes.legend(loc="lower right")
+    explain_markers(axes, style, "the same rows", "new rows", loc="lower right")
 
 
 EXPERIMENT = Experiment(

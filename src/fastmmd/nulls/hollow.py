@@ -175,7 +175,8 @@ def hollow_moments(bins: BinGram, /, *, kernel: int = 0) -> HollowMoments:
             third_cumulant=0.0,
             degenerate=True,
         )
-    t3 = float(np.einsum("ij,ij->", hollow @ hollow, hollow) / n_triples)
+    # Symmetric; written with the transpose so that half of the product is computed.
+    t3 = float(np.einsum("ij,ij->", hollow @ hollow.T, hollow) / n_triples)
     # What every covariance obeys: Cauchy-Schwarz below, nested norms above.
     t3 = min(max(t3, t2**2 / t1), t2**1.5)
     return HollowMoments(
