@@ -74,8 +74,11 @@ def draw_times(
 
 def short_time(seconds: float, /) -> str:
     """Return a time with two digits and the unit that suits it."""
-    if seconds < 1.0:
-        return (
-            f"{1e3 * seconds:.2g} ms" if seconds < 0.0995 else f"{1e3 * seconds:.0f} ms"
-        )
-    return f"{seconds:.2g} s" if seconds < 99.5 else f"{seconds:,.0f} s"
+    if seconds < 0.9995:
+        return f"{two_digits(1e3 * seconds)} ms"
+    return f"{two_digits(seconds)} s"
+
+
+def two_digits(number: float, /) -> str:
+    """Return a number rounded to two significant digits, written out."""
+    return f"{float(f'{number:.2g}'):,g}"

@@ -475,10 +475,11 @@ def _draw_picks(axes: Any, style: Style, picks: Table) -> None:
             for which in ("the_same_rows", "new_rows")
         )
         axes.plot([same, new], [place, place], color=style.faint, lw=2.0, zorder=1)
+        # A ring around the full marker where both shares are the same.
+        axes.plot(new, place, **hollow(style, method, markersize=10.0))
         if method != "exact":
-            look = style.line(method, linestyle="none", label=None, markersize=8.0)
+            look = style.line(method, linestyle="none", label=None, markersize=6.0)
             axes.plot(same, place, **look)
-        axes.plot(new, place, **hollow(style, method, markersize=8.0))
     labels = [LOOKS[columns["method"][i]].label for i in chosen]
     axes.set_yticks(range(len(chosen)), labels)
     axes.set_ylim(-0.6, len(chosen) - 0.4)

@@ -85,7 +85,7 @@ class Design:
 
 def design(settings: Settings, /) -> Design:
     """Return the paper's sizes, or smaller ones for a quick run."""
-    n_rows, n_shuffles = (400, 400) if settings.quick else (1000, 1000)
+    n_rows, n_shuffles = (400, 200) if settings.quick else (1000, 1000)
     ratios = (1.6, 2.2, 3.0) if settings.quick else np.arange(12, 31, 2) / 10.0
     normals = settings.rng("normals").standard_normal(
         (n_shuffles, 2 * n_rows), dtype=np.float32
@@ -478,5 +478,5 @@ EXPERIMENT = Experiment(
     title="Type II error of seven tests on blobs, and the time each takes",
     run=run,
     trials=100,
-    quick_trials=20,
+    quick_trials=12,
 )
