@@ -10,7 +10,14 @@ from fastmmd._validation import check_choice
 if TYPE_CHECKING:
     from fastmmd.experiments._experiment import Experiment
 
-NAMES = ("sinusoids",)
+NAMES = (
+    "sinusoids",
+    "diameter",
+    "flowchart",
+    "blobs",
+    "approximation",
+    "bounds",
+)
 """In the order of the paper; each is the name of its module, too."""
 
 

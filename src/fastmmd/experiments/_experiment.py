@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    import numpy.typing as npt
+
     from fastmmd.experiments._style import Style
 
 Holds: TypeAlias = Literal["holds", "holds partly", "fails"]
@@ -146,7 +148,7 @@ class Table:
 
     name: str
     about: str
-    columns: Mapping[str, Sequence[Any]]
+    columns: Mapping[str, Sequence[Any] | npt.NDArray[Any]]
 
     def __post_init__(self) -> None:
         lengths = {name: len(column) for name, column in self.columns.items()}
