@@ -372,5 +372,6 @@ EXPERIMENT = Experiment(
     title="the error of FastMMD by the number of frequencies",
     trials=1000,
     quick_trials=40,
+    fewest_trials=2,
     run=run,
 )

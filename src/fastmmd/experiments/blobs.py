@@ -228,5 +228,6 @@ EXPERIMENT = Experiment(
     title="the synthetic data, and the bandwidth that goes with them",
     trials=100,
     quick_trials=10,
+    fewest_trials=2,
     run=run,
 )

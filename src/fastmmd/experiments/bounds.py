@@ -454,5 +454,6 @@ EXPERIMENT = Experiment(
     title="the bounds beside measured errors: how loose they are",
     trials=400,
     quick_trials=40,
+    fewest_trials=2,
     run=run,
 )

@@ -230,7 +230,7 @@ def _draw_belt(axes: Any, style: Style, circle: Circle, colours: dict[str, Any])
     )
     best = decision_diameter(circle.angles_x, circle.angles_y)
     labels = (
-        (best.angle, 1.26, "+", "#1f2328"),
+        (best.angle, 1.26, "+", "#000000"),
         (best.opposite, 1.26, "\N{MINUS SIGN}", "#ffffff"),
         (best.angle - 0.25 * TURN, 0.7, "x", style.first),
         (best.angle + 0.25 * TURN, 0.7, "y", style.second),

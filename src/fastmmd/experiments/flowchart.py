@@ -310,5 +310,6 @@ EXPERIMENT = Experiment(
     title="from two samples over circles to the MMD, with computed values",
     trials=2000,
     quick_trials=500,
+    fewest_trials=_CIRCLES,
     run=run,
 )

@@ -67,7 +67,7 @@ def two_samples(
 
 def run(settings: Settings) -> Outcome:
     """Compare the two ways for growing samples, and draw them for a small one."""
-    sizes = [2**k for k in range(1, 9 if settings.quick else 12)]
+    sizes = [2**k for k in range(1, 9 if settings.quick else 11)]
     rows = []
     for n in settings.track(sizes, "Sums of sinusoids"):
         phases, weights = two_samples(n, settings.rng("rows", n))
