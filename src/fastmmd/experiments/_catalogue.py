@@ -10,7 +10,18 @@ from fastmmd._validation import check_choice
 if TYPE_CHECKING:
     from fastmmd.experiments._experiment import Experiment
 
-NAMES = ("sinusoids", "family", "efficiency", "table1", "type2")
+NAMES = (
+    "sinusoids",
+    "diameter",
+    "flowchart",
+    "blobs",
+    "approximation",
+    "family",
+    "efficiency",
+    "table1",
+    "type2",
+    "bounds",
+)
 """In the order of the paper; each is the name of its module, too."""
 
 

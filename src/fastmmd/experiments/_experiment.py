@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    import numpy.typing as npt
+
     from fastmmd.experiments._style import Style
 
 Holds: TypeAlias = Literal["holds", "holds partly", "fails"]
@@ -146,7 +148,7 @@ class Table:
 
     name: str
     about: str
-    columns: Mapping[str, Sequence[Any]]
+    columns: Mapping[str, Sequence[Any] | npt.NDArray[Any]]
 
     def __post_init__(self) -> None:
         lengths = {name: len(column) for name, column in self.columns.items()}
@@ -218,8 +220,9 @@ class Experiment:
         Which figure or table it reproduces.
     title : str
         What it shows, in one line.
-    trials, quick_trials : int
-        Repetitions, and those of a quick run; 1 where nothing is repeated.
+    trials, quick_trials, fewest_trials : int
+        Repetitions, those of a quick run, and how many it takes to say anything at all; 1
+        where nothing is repeated.
     run : callable
         Computes everything.
     takes_data : bool
@@ -232,6 +235,7 @@ class Experiment:
     run: Callable[[Settings], Outcome] = field(repr=False)
     trials: int = 1
     quick_trials: int = 1
+    fewest_trials: int = 1
     takes_data: bool = False
 
     def settings(
@@ -251,7 +255,7 @@ class Experiment:
             trials = self.quick_trials if quick else self.trials
         return Settings(
             experiment=self.name,
-            trials=check_count(trials, name="trials"),
+            trials=check_count(trials, name="trials", minimum=self.fewest_trials),
             quick=quick,
             seed=check_count(seed, name="seed", minimum=0),
             data=data,

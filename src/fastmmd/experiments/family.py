@@ -495,4 +495,5 @@ EXPERIMENT = Experiment(
     run=run,
     trials=1000,
     quick_trials=50,
+    fewest_trials=2,
 )

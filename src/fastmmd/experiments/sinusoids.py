@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastmmd.experiments._axes import angle_axis
 from fastmmd.experiments._experiment import (
     Experiment,
     Outcome,
@@ -15,6 +16,7 @@ from fastmmd.experiments._experiment import (
     Table,
     judge,
 )
+from fastmmd.experiments._words import small
 
 if TYPE_CHECKING:
     from fastmmd._typing import FloatArray
@@ -54,18 +56,18 @@ def two_samples(
     """Return phases and weights of two samples of `n_rows` rows at one frequency.
 
     Rows are normal in two columns, one apart; the frequency is one of the Gaussian kernel
-    of bandwidth 1. Weights are those of the biased MMD: 1/n and -1/n, in turns.
+    of bandwidth 1. Weights are those of the biased MMD: 1/n, then -1/n.
     """
     frequency = rng.standard_normal(2)
     rows = rng.standard_normal((2 * n_rows, 2))
-    weights = np.tile([1.0, -1.0], n_rows) / n_rows
-    rows[weights < 0.0, 0] += 1.0
+    weights = np.repeat([1.0, -1.0], n_rows) / n_rows
+    rows[n_rows:, 0] += 1.0
     return rows @ frequency, weights
 
 
 def run(settings: Settings) -> Outcome:
     """Compare the two ways for growing samples, and draw them for a small one."""
-    sizes = [2**k for k in range(1, 9 if settings.quick else 12)]
+    sizes = [2**k for k in range(1, 9 if settings.quick else 11)]
     rows = []
     for n in settings.track(sizes, "Sums of sinusoids"):
         phases, weights = two_samples(n, settings.rng("rows", n))
@@ -101,16 +103,16 @@ def run(settings: Settings) -> Outcome:
             "with A^2 = sum a_i a_j cos(phase_i - phase_j).",
             measured=(
                 f"For the {2 * _SHOWN} sinusoids shown the sum differs from "
-                f"A sin(t - theta) by {fit:.0e} at most."
+                f"A sin(t - theta) by {small(fit)} at most."
             ),
-            rule=f"Holds if they differ by at most {_SUM_BOUND:.0e} at 721 times.",
+            rule=f"Holds if they differ by at most {small(_SUM_BOUND)} at 721 times.",
             met=[fit <= _SUM_BOUND],
         ),
         judge(
             "The amplitude can be found one sinusoid at a time, in linear time.",
             measured=(
                 f"From {rows[0]['sinusoids']} to {last['sinusoids']} sinusoids the two "
-                f"amplitudes differ by {worst:.0e} of their value at most; the last takes "
+                f"amplitudes differ by {small(worst)} of their value at most; the last takes "
                 f"{last['terms_from_pairs']:,} terms in pairs and "
                 f"{last['steps_one_by_one']:,} steps in sequence."
             ),
@@ -135,7 +137,7 @@ _SUM_BOUND = 2 * _SHOWN * float(np.finfo(float).eps)
 def _draw(
     figure: Any, style: Style, phases: FloatArray, weights: FloatArray, steps: FloatArray
 ) -> None:
-    waves, chain = figure.subplots(1, 2, width_ratios=(1.75, 1.0))
+    waves, chain = figure.subplots(1, 2, width_ratios=(1.6, 1.0))
     _draw_waves(waves, style, phases, weights, steps)
     _draw_chain(chain, style, weights, steps)
 
@@ -146,44 +148,75 @@ def _draw_waves(
     times = np.linspace(0.0, 2.0 * np.pi, 361)
     for phase, weight in zip(phases, weights, strict=True):
         colour = style.first if weight > 0.0 else style.second
-        axes.plot(times, weight * np.sin(times - phase), color=colour, lw=1.0, alpha=0.75)
+        axes.plot(times, weight * np.sin(times - phase), color=colour, lw=1.1, alpha=0.8)
     amplitude, theta = steps[-1]
-    axes.plot(times, amplitude * np.sin(times - theta), color=style.ink, lw=2.4)
+    axes.plot(times, amplitude * np.sin(times - theta), color=style.ink, lw=2.6)
     top = (theta + np.pi / 2.0) % (2.0 * np.pi)
-    axes.plot([top, top], [0.0, amplitude], color=style.third, lw=1.4)
     axes.annotate(
-        "A",
-        (top, 0.5 * amplitude),
-        (6, 0),
-        textcoords="offset points",
-        color=style.third,
-        weight="bold",
-        va="center",
+        "",
+        (top, amplitude),
+        (top, 0.0),
+        arrowprops={"color": style.third, "lw": 2.0} | _ARROW,
     )
-    axes.set(title="Sinusoids of two samples, and their sum", xlim=(0.0, 2.0 * np.pi))
-    axes.set_xticks(np.pi * np.arange(5) / 2, ["0", "π/2", "π", "3π/2", "2π"])
+    axes.text(top + 0.12, 0.5 * amplitude, "A", color=style.third, weight="bold", size=12)
+    lines = {
+        "sinusoids of x": style.first,
+        "sinusoids of y, subtracted": style.second,
+        "their sum, A sin(t - θ)": style.ink,
+    }
+    for place, (text, colour) in enumerate(lines.items()):
+        axes.text(
+            0.98,
+            0.97 - 0.075 * place,
+            text,
+            color=colour,
+            ha="right",
+            va="top",
+            transform=axes.transAxes,
+        )
+    axes.set_title("All at once")
     axes.set_xlabel("t")
+    angle_axis(axes)
 
 
 def _draw_chain(axes: Any, style: Style, weights: FloatArray, steps: FloatArray) -> None:
-    ends = np.vstack(
-        [
-            [0.0, 0.0],
-            steps[:, :1] * np.column_stack([np.cos(steps[:, 1]), np.sin(steps[:, 1])]),
-        ]
-    )
-    for start, end, weight in zip(ends[:-1], ends[1:], weights, strict=True):
+    amplitudes, thetas = steps.T
+    ends = amplitudes[:, None] * np.column_stack([np.cos(thetas), np.sin(thetas)])
+    places = np.vstack([np.zeros((1, 2)), ends])
+    for start, end, weight in zip(places[:-1], places[1:], weights, strict=True):
         colour = style.first if weight > 0.0 else style.second
-        axes.annotate("", end, start, arrowprops={"arrowstyle": "-|>", "color": colour})
+        axes.annotate("", end, start, arrowprops={"color": colour, "lw": 1.6} | _ARROW)
     axes.annotate(
-        "",
-        ends[-1],
-        ends[0],
-        arrowprops={"arrowstyle": "-|>", "color": style.third, "lw": 2.2},
+        "", ends[-1], (0.0, 0.0), arrowprops={"color": style.third, "lw": 2.6} | _ARROW
     )
-    axes.plot(*ends.T, alpha=0.0)
-    axes.set(title="The same sum, step by step")
-    axes.set_aspect("equal")
+    # Beside the arrow, on the side that the chain leaves free.
+    beside = np.array([-ends[-1, 1], ends[-1, 0]])
+    beside *= -0.08 * np.sign((ends @ beside).mean())
+    axes.text(
+        *(0.5 * ends[-1] + beside),
+        "A",
+        color=style.third,
+        weight="bold",
+        size=12,
+        ha="center",
+        va="center",
+    )
+    axes.plot(0.0, 0.0, "o", color=style.ink, ms=5.0, zorder=3)
+    axes.update_datalim(places)
+    axes.margins(0.08)
+    axes.autoscale_view()
+    axes.set_title("One after the other")
+    axes.set(
+        aspect="equal", xlabel="cosine part", ylabel="sine part", adjustable="datalim"
+    )
+
+
+_ARROW: dict[str, Any] = {
+    "arrowstyle": "-|>,head_width=0.2,head_length=0.45",
+    "shrinkA": 0.0,
+    "shrinkB": 0.0,
+    "joinstyle": "miter",
+}
 
 
 EXPERIMENT = Experiment(

@@ -345,5 +345,6 @@ EXPERIMENT = Experiment(
     run=run,
     trials=10,
     quick_trials=4,
+    fewest_trials=2,
     takes_data=True,
 )

@@ -58,6 +58,7 @@ def reproduce(
     if list_ or not names:
         return _list(output)
     chosen = _chosen(names, experiments.names())
+    takers = _takers_of_data(chosen) if data is not None else ()
     reports: list[Report] = []
     with watching_experiments(len(chosen), quiet=output.quiet or output.json) as watcher:
         for name in chosen:
@@ -68,13 +69,13 @@ def reproduce(
                 quick=quick,
                 seed=seed,
                 out=out,
-                data=data,
+                data=data if name in takers else None,
                 progress=watcher,
             )
             watcher.end()
             reports.append(report)
             if not output.json:
-                write_report(f"{_headline(report)}", _fields(report))
+                write_report(_headline(report), _fields(report))
     if output.json:
         write_json([report.to_dict() for report in reports])
     return 0
@@ -90,6 +91,19 @@ def _chosen(names: tuple[str, ...], known: tuple[str, ...]) -> tuple[str, ...]:
             msg = f"`{name}` must be the name of an experiment: {listed}."
             raise UsageError(msg)
     return tuple(dict.fromkeys(names))
+
+
+def _takers_of_data(chosen: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the experiments that can use data of the user's own."""
+    from fastmmd.experiments import describe
+
+    takers = [each["name"] for each in describe() if each["takes_data"]]
+    found = tuple(name for name in chosen if name in takers)
+    if not found:
+        which = f"only {', '.join(takers)} can use it" if takers else "none can use it"
+        msg = f"--data must be left out: of the experiments {which}."
+        raise UsageError(msg)
+    return found
 
 
 def _list(output: Output) -> int:
