@@ -56,7 +56,7 @@ def timed(run: Callable[[], Value], /) -> tuple[Value, float]:
     return value, time.perf_counter() - start
 
 
-def power_law(sizes: Sequence[float], seconds: Sequence[float], /) -> float:
+def growth(sizes: Sequence[float], seconds: Sequence[float], /) -> float:
     """Return the power of the size that the time follows: a straight line of logarithms."""
     slope, _ = np.polyfit(np.log(sizes), np.log(seconds), 1)
     return float(slope)

@@ -28,10 +28,11 @@ from fastmmd.experiments._timing import (
     PeakMemory,
     Timing,
     extrapolate,
+    growth,
     median_time,
-    power_law,
     timed,
 )
+from fastmmd.experiments._words import times
 from fastmmd.kernels import Gaussian
 from fastmmd.sketch import Sketch
 
@@ -75,11 +76,11 @@ PAPER = Design(
     streamed=(10_000, 100_000, 1_000_000, 10_000_000),
 )
 QUICK = Design(
-    rows=(1_000, 4_000, 16_000),
+    rows=(1_000, 3_000, 9_000),
     columns=(8, 64, 512),
-    streamed=(10_000, 100_000, 1_000_000),
+    streamed=(10_000, 60_000, 360_000),
     rows_of_columns=2_000,
-    many_frequencies=1024,
+    many_frequencies=512,
 )
 
 
@@ -242,7 +243,7 @@ def powers(rows: list[dict[str, Any]], varied: str, start: float, /) -> dict[str
         ]
         if len(mine) > 1:
             seconds = [row["seconds"] for row in mine]
-            found[method] = power_law([row[varied] for row in mine], seconds)
+            found[method] = growth([row[varied] for row in mine], seconds)
     return found
 
 
@@ -267,7 +268,7 @@ def run(settings: Settings) -> Outcome:
         "rows": powers(by_rows, "rows", starts["rows"]),
         "columns": powers(by_columns, "columns", starts["columns"]),
     }
-    stream_power = power_law(
+    stream_power = growth(
         [each["rows"] for each in streams[-2:]],
         [each["seconds"] for each in streams[-2:]],
     )
@@ -409,9 +410,9 @@ def _speed_ups(by_rows: list[dict[str, Any]]) -> Verdict:
         )
         met += [textbook >= over_exact, block >= over_block]
         texts.append(
-            f"{LOOKS[method].label} is {textbook:,.0f} times as fast as the double sum in "
-            f"NumPy ({over_exact:,.0f} in the paper), {exact:,.0f} times as fast as this "
-            f"library's and {block:.2g} times as fast as its B-test ({over_block:g} in the "
+            f"{LOOKS[method].label} is {times(textbook)} times as fast as the double sum in "
+            f"NumPy ({over_exact:,.0f} in the paper), {times(exact)} times as fast as this "
+            f"library's and {times(block)} times as fast as its B-test ({over_block:g} in the "
             "paper)"
         )
     estimated = any(row["extrapolated"] for row in by_rows if row["rows"] == size)
@@ -445,7 +446,7 @@ def _gain_on_others(
                     seconds[other] / seconds[method] for seconds in (first, last)
                 )
                 met += [after > before, after > 1.0]
-                gains.append(f"{before:.2g} to {after:.3g} ({LOOKS[other].label})")
+                gains.append(f"{times(before)} to {times(after)} ({LOOKS[other].label})")
             texts.append(
                 f"{LOOKS[method].label} from {ends[0]:,} to {ends[1]:,} {varied}: "
                 f"{' and '.join(gains)}"

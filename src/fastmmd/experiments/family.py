@@ -10,6 +10,7 @@ import numpy as np
 from fastmmd._backends import Places
 from fastmmd._rows import Rows
 from fastmmd.estimators.spectral import contributions, reference_point
+from fastmmd.experiments._axes import log_axis
 from fastmmd.experiments._data import ring, ring_mmd2
 from fastmmd.experiments._experiment import (
     Experiment,
@@ -22,6 +23,7 @@ from fastmmd.experiments._experiment import (
 )
 from fastmmd.experiments._pictures import explain_markers, hollow
 from fastmmd.experiments._style import LOOKS
+from fastmmd.experiments._words import percent, times
 from fastmmd.frequencies import draw_family
 from fastmmd.kernels import Gaussian
 
@@ -306,11 +308,12 @@ def _means_agree(exact: Mapping[Estimator, FloatArray], found: Values) -> Verdic
     return judge(
         "The means of all methods agree with the true values.",
         measured=(
-            f"{np.mean(met):.0%} of the mean MMDs are within {_NEAR:.0%} of the exact value"
+            f"{percent(np.mean(met))} of the mean MMDs are within {percent(_NEAR)} of the exact "
+            f"value"
             f"{where}. Mean squares are within {np.max(scores):.1f} standard errors of the "
             "exact square everywhere."
         ),
-        rule=f"Holds if every mean MMD is within {_NEAR:.0%} of the exact one.",
+        rule=f"Holds if every mean MMD is within {percent(_NEAR)} of the exact one.",
         met=met,
     )
 
@@ -324,7 +327,7 @@ def _features_are_alike(found: Values) -> Verdict:
         "Fourier and Fastfood are similarly accurate.",
         measured=(
             "The deviation of Fourier's squared MMD is "
-            f"{ratios.min():.2g} to {ratios.max():.2g} times that of Fastfood, over the "
+            f"{times(ratios.min())} to {times(ratios.max())} times that of Fastfood, over the "
             "bandwidths."
         ),
         rule=f"Holds if they are within a factor of {_ALIKE:g} at every bandwidth.",
@@ -336,18 +339,21 @@ def _features_stray_less(found: Values) -> Verdict:
     met, texts = [], []
     for other in UNBIASED_ONLY:
         for mine in ("fourier", "fastfood"):
-            ratios = found["unbiased", other].std(axis=0) / found["unbiased", mine].std(
-                axis=0
+            ratios = (
+                found["unbiased", other].std(axis=0) / found["unbiased", mine].std(axis=0)
             )
             met += list(ratios >= _MUCH)
             texts.append(
-                f"{LOOKS[other].label} {ratios.min():.2g} to {ratios.max():.3g} times as "
-                f"much as {LOOKS[mine].label}"
+                f"{LOOKS[other].label}'s is {times(ratios.min())} to "
+                f"{times(ratios.max())} times that of {LOOKS[mine].label}"
             )
     return judge(
         "Their deviations are much smaller than those of MMD-linear and of the B-test.",
-        measured=f"Over the bandwidths squared MMD deviates by {_listed(texts)}.",
-        rule=f"Holds if it is at least {_MUCH:g} times as much at every bandwidth.",
+        measured=(
+            f"Of the deviations of unbiased squared MMD, {_listed(texts)}, over the "
+            "bandwidths."
+        ),
+        rule=f"Holds if it is at least {_MUCH:g} times as large at every bandwidth.",
         met=met,
     )
 
@@ -371,7 +377,7 @@ def _features_pick_better(picks: Table) -> Verdict:
         for other in UNBIASED_ONLY
     ]
     texts = [
-        f"{LOOKS[method].label} {same:.1%} ({new:.1%})"
+        f"{LOOKS[method].label} {100.0 * same:.1f} % ({100.0 * new:.1f} %)"
         for method, (same, new) in shares.items()
         if method != "exact"
     ]
@@ -380,7 +386,8 @@ def _features_pick_better(picks: Table) -> Verdict:
         "often than MMD-linear and the B-test.",
         measured=(
             "Right on the same rows, and in brackets on new rows: "
-            f"{_listed(texts)}; exact MMD itself {shares['exact'][1]:.1%} on new rows. "
+            f"{_listed(texts)}; exact MMD itself "
+            f"{100.0 * shares['exact'][1]:.1f} % on new rows. "
             "Errors at neighbouring bandwidths go together, so a large deviation need not "
             "change which is the largest."
         ),
@@ -394,6 +401,9 @@ def _features_pick_better(picks: Table) -> Verdict:
 
 def _listed(texts: list[str]) -> str:
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
+
+
+_TICKS = (0.1, 1.0, 10.0, 100.0)
 
 
 def _draw(
@@ -446,7 +456,7 @@ def _draw_values(
         colour = style.colour(method)
         axes.fill_between(bandwidths, low, high, color=colour, alpha=0.28, lw=0.0)
         axes.plot(bandwidths, means, **style.line(method, lw=1.0, markevery=(place, 5)))
-    axes.set_xscale("log")
+    log_axis(axes.xaxis, _TICKS)
     axes.set(title=f"{estimator.capitalize()} MMD", xlabel="bandwidth")
 
 
@@ -459,8 +469,8 @@ def _draw_deviations(axes: Any, style: Style, values: Table) -> None:
             series["deviation_mmd"][shown],
             **style.line(method, markersize=4.2),
         )
-    axes.set_xscale("log")
-    axes.set_yscale("log")
+    log_axis(axes.xaxis, _TICKS)
+    log_axis(axes.yaxis, (0.001, 0.01, 0.1))
     axes.set(title="Deviation of unbiased MMD", xlabel="bandwidth", ylabel="deviation")
 
 

@@ -20,10 +20,16 @@ from fastmmd.experiments._experiment import (
     Verdict,
     judge,
 )
-from fastmmd.experiments._pictures import draw_times, explain_markers, hollow
+from fastmmd.experiments._pictures import (
+    draw_times,
+    explain_markers,
+    hollow,
+    short_time,
+)
 from fastmmd.experiments._style import LOOKS
 from fastmmd.experiments._textbook import kernel_sum
 from fastmmd.experiments._timing import timed
+from fastmmd.experiments._words import times
 from fastmmd.kernels import Gaussian
 
 if TYPE_CHECKING:
@@ -115,20 +121,20 @@ def run(settings: Settings) -> Outcome:
         )
     values, seconds = repeat(settings, data, kernel, n_frequencies)
     accuracy = _accuracy(exact.mmd2, values)
-    times = _times(exact_seconds, dense_seconds(data, bandwidth), seconds)
+    seconds_of = _times(exact_seconds, dense_seconds(data, bandwidth), seconds)
     picture = Picture(
         "table1",
         "Estimates of MMD by four methods as a share of the exact value, each repetition a "
         "dot; and the time of each method.",
         (8.6, 3.9),
-        lambda figure, style: _draw(figure, style, exact.mmd, values, times),
+        lambda figure, style: _draw(figure, style, exact.mmd, values, seconds_of),
     )
     return Outcome(
-        tables=[accuracy, times],
+        tables=[accuracy, seconds_of],
         pictures=[picture],
         verdicts=[
             *_more_accurate(accuracy),
-            _thousand_times(times),
+            _thousand_times(seconds_of),
         ],
         notes=_notes(settings, data, bandwidth, n_frequencies),
     )
@@ -269,17 +275,17 @@ def _more_accurate(accuracy: Table) -> list[Verdict]:
 _THOUSAND = 1000.0
 
 
-def _thousand_times(times: Table) -> Verdict:
-    seconds = _column(times, "seconds")
+def _thousand_times(measured: Table) -> Verdict:
+    seconds = _column(measured, "seconds")
     over_numpy, over_exact = (
-        _column(times, f"speed_up_over_{which}") for which in ("numpy", "exact")
+        _column(measured, f"speed_up_over_{which}") for which in ("numpy", "exact")
     )
-    paper = _column(times, "paper_speed_up")
+    paper = _column(measured, "paper_speed_up")
     texts = "; ".join(
-        f"{LOOKS[method].label} takes {seconds[method]:.2g} s, {over_numpy[method]:.3g} times "
-        f"less than the double sum over dense rows in NumPy and {over_exact[method]:.3g} "
-        f"times less than this library's exact sum over sparse rows ({paper[method]:,.0f} in "
-        "the paper)"
+        f"{LOOKS[method].label} takes {short_time(seconds[method])} and is "
+        f"{times(over_numpy[method])} times as fast as the double sum over dense rows in "
+        f"NumPy, {times(over_exact[method])} times as fast as this library's exact sum over "
+        f"sparse rows ({paper[method]:,.0f} times in the paper)"
         for method in MINE
     )
     return judge(
@@ -295,11 +301,11 @@ def _draw(
     style: Style,
     exact: float,
     values: dict[str, FloatArray],
-    times: Table,
+    measured: Table,
 ) -> None:
     left, right = figure.subplots(1, 2, width_ratios=(1.1, 1.0))
     _draw_estimates(left, style, exact, values)
-    seconds = _column(times, "seconds")
+    seconds = _column(measured, "seconds")
     draw_times(right, style, seconds, PAPER_SECONDS, extrapolated=("textbook",))
     right.set_title("Time of one estimate")
 

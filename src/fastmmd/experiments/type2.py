@@ -28,9 +28,10 @@ from fastmmd.experiments._experiment import (
     Verdict,
     judge,
 )
-from fastmmd.experiments._pictures import draw_times, explain_markers
+from fastmmd.experiments._pictures import draw_times, explain_markers, short_time
 from fastmmd.experiments._style import LOOKS
 from fastmmd.experiments._timing import median_time
+from fastmmd.experiments._words import times
 from fastmmd.kernels import Gaussian
 from fastmmd.nulls import gamma_pvalue, pearson_pvalue, spectrum_pvalue
 
@@ -199,7 +200,7 @@ def run(settings: Settings) -> Outcome:
     """Count rejections by the ratio and by the frequencies, then time every test."""
     sizes, trials = design(settings), settings.trials
     # Times first: nothing that was allocated before can slow them down.
-    times = _time_table(settings, sizes)
+    seconds = _time_table(settings, sizes)
     by_number, exact = rejections_by_frequencies(settings, sizes)
     level = rejections_by_ratio(settings, sizes, 1.0)
     by_ratio = {
@@ -248,15 +249,15 @@ def run(settings: Settings) -> Outcome:
         "Type II error by the number of frequencies and by the ratio of eigenvalues for "
         "seven tests, and the time that one test takes.",
         (8.6, 6.4),
-        lambda figure, style: _draw(figure, style, numbers, ratios, times),
+        lambda figure, style: _draw(figure, style, numbers, ratios, seconds),
     )
     return Outcome(
-        tables=[ratios, numbers, levels, times],
+        tables=[ratios, numbers, levels, seconds],
         pictures=[picture],
         verdicts=[
             _drops_with_frequencies(numbers),
             _compares_with_others(ratios, levels),
-            *_times_compare(times),
+            *_times_compare(seconds),
         ],
         notes=_notes(sizes),
     )
@@ -381,7 +382,7 @@ def _compares_with_others(ratios: Table, levels: Table) -> Verdict:
         measured=(
             f"Type II errors, on average over the ratios: {listed}. FastMMD's is larger than "
             f"another's by {worst:.2f} at most. Where there is no difference the tests "
-            f"reject in {min(rates):.0%} to {max(rates):.0%} of trials."
+            f"reject in {100.0 * min(rates):.0f} to {100.0 * max(rates):.0f} % of trials."
         ),
         rule=(
             "Holds if at every ratio FastMMD's error is above none of the paper's four "
@@ -391,30 +392,29 @@ def _compares_with_others(ratios: Table, levels: Table) -> Verdict:
     )
 
 
-def _times_compare(times: Table) -> list[Verdict]:
-    columns = times.columns
+def _times_compare(measured: Table) -> list[Verdict]:
+    columns = measured.columns
     seconds = dict(zip(columns["test"], columns["seconds"], strict=True))
     own = seconds["fastmmd"]
     slower = ("bootstrap", "pearson", "spectrum")
     texts = ", ".join(
-        f"{LOOKS[test].label} {seconds[test] / own:.3g} times as long "
-        f"({PAPER_SECONDS[test] / PAPER_SECONDS['fastmmd']:.3g} in the paper)"
+        f"{LOOKS[test].label} {times(seconds[test] / own)} times as long "
+        f"({times(PAPER_SECONDS[test] / PAPER_SECONDS['fastmmd'])} in the paper)"
         for test in slower
     )
-    bins, adaptive = (1e3 * seconds[test] for test in ("bins", "adaptive"))
+    text = {test: short_time(took) for test, took in seconds.items()}
     return [
         judge(
             "FastMMD is evidently faster than Bootstrap, Pearson and Spectrum.",
-            measured=f"FastMMD takes {1e3 * own:.3g} ms a test; {texts}.",
+            measured=f"FastMMD takes {text['fastmmd']} a test; {texts}.",
             rule=f"Holds if each takes at least {_EVIDENTLY:g} times as long.",
             met=[seconds[test] >= _EVIDENTLY * own for test in slower],
         ),
         judge(
             "FastMMD is slower than Gamma, as it needs many shuffles.",
             measured=(
-                f"Gamma takes {1e3 * seconds['gamma']:.3g} ms, FastMMD {1e3 * own:.3g} ms; "
-                f"with shuffled bins it takes {bins:.3g} ms, and the adaptive test "
-                f"{adaptive:.3g} ms."
+                f"Gamma takes {text['gamma']}, FastMMD {text['fastmmd']}; with shuffled bins it "
+                f"takes {text['bins']}, and the adaptive test {text['adaptive']}."
             ),
             rule="Holds if Gamma takes less time.",
             met=[seconds["gamma"] < own],
@@ -422,13 +422,15 @@ def _times_compare(times: Table) -> list[Verdict]:
     ]
 
 
-def _draw(figure: Any, style: Style, numbers: Table, ratios: Table, times: Table) -> None:
+def _draw(
+    figure: Any, style: Style, numbers: Table, ratios: Table, measured: Table
+) -> None:
     axes = figure.subplot_mosaic(
         [["numbers", "ratios"], ["times", "times"]], height_ratios=(1.55, 1.0)
     )
     _draw_numbers(axes["numbers"], style, numbers)
     _draw_ratios(axes["ratios"], style, ratios)
-    _draw_times(axes["times"], style, times)
+    _draw_times(axes["times"], style, measured)
 
 
 def _draw_numbers(axes: Any, style: Style, numbers: Table) -> None:
@@ -464,8 +466,8 @@ def _draw_ratios(axes: Any, style: Style, ratios: Table) -> None:
     axes.legend(loc="lower left", labelspacing=0.25)
 
 
-def _draw_times(axes: Any, style: Style, times: Table) -> None:
-    columns = times.columns
+def _draw_times(axes: Any, style: Style, measured: Table) -> None:
+    columns = measured.columns
     seconds = dict(zip(columns["test"], columns["seconds"], strict=True))
     draw_times(axes, style, seconds, PAPER_SECONDS)
     axes.set_title("Time of one test")
