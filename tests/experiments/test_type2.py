@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import fastmmd
-from fastmmd import experiments
 from fastmmd.experiments import type2
 from fastmmd.experiments._classical import (
     as_bins,
@@ -27,7 +26,9 @@ def test_signs_are_shuffles_of_the_observed_ones(rng):
     signs = shuffled_signs(30, 50, rng)
     assert signs.shape == (51, 60)
     np.testing.assert_array_equal(signs[0], np.repeat([1.0, -1.0], 30))
-    np.testing.assert_array_equal(np.sort(signs, axis=1), np.sort(signs[:1].repeat(51, 0)))
+    np.testing.assert_array_equal(
+        np.sort(signs, axis=1), np.sort(signs[:1].repeat(51, 0))
+    )
     # Every place is as often first as second; of 1500 pairs none is the observed one.
     assert len(np.unique(signs, axis=0)) == 51
     share = (signs[1:] > 0.0).mean()
@@ -142,8 +143,8 @@ def test_timed_tests_give_pvalues(settings):
         assert 0.0 < tests[name]() <= 1.0
 
 
-def test_tables_of_a_run():
-    report = experiments.run("type2", quick=True, trials=2)
+def test_tables_of_a_run(written):
+    report = written("type2")
     ratios, numbers, levels, times = report.outcome.tables
     assert ratios.columns["trials"] == [2] * (3 * len(type2.TESTS))
     assert set(ratios.columns["type2_error"]) <= {0.0, 0.5, 1.0}

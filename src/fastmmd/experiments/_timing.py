@@ -25,7 +25,7 @@ class Timing(NamedTuple):
     runs: int
 
 
-_ENOUGH_SECONDS = 0.2
+_SECONDS_A_RUN = 0.04
 _MOST_RUNS = 100
 
 
@@ -36,15 +36,16 @@ def median_time(
 
     The first run loads what is loaded on demand. If it takes longer than `most_seconds`
     it is the only one and counts; otherwise runs end when they took so long together.
-    Short runs are repeated for a fifth of a second, up to a hundred times.
+    Short runs are repeated for 0.04 s times `runs`, up to a hundred times.
     """
     _, first = timed(run)
     if first > most_seconds:
         return Timing(first, 1)
     times: list[float] = []
-    while (
-        len(times) < runs or (sum(times) < _ENOUGH_SECONDS and len(times) < _MOST_RUNS)
-    ) and sum(times) <= most_seconds:
+    enough = _SECONDS_A_RUN * runs
+    while sum(times) <= most_seconds and (
+        len(times) < runs or (sum(times) < enough and len(times) < _MOST_RUNS)
+    ):
         times.append(timed(run)[1])
     return Timing(float(np.median(times)), len(times))
 

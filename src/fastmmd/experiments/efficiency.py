@@ -76,7 +76,7 @@ PAPER = Design(
     streamed=(10_000, 100_000, 1_000_000, 10_000_000),
 )
 QUICK = Design(
-    rows=(1_000, 3_000, 9_000),
+    rows=(1_000, 2_500, 6_000),
     columns=(8, 64, 512),
     streamed=(10_000, 60_000, 360_000),
     rows_of_columns=2_000,

@@ -339,8 +339,8 @@ def _features_stray_less(found: Values) -> Verdict:
     met, texts = [], []
     for other in UNBIASED_ONLY:
         for mine in ("fourier", "fastfood"):
-            ratios = (
-                found["unbiased", other].std(axis=0) / found["unbiased", mine].std(axis=0)
+            ratios = found["unbiased", other].std(axis=0) / found["unbiased", mine].std(
+                axis=0
             )
             met += list(ratios >= _MUCH)
             texts.append(
