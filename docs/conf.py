@@ -25,7 +25,7 @@ extensions = [
     "sphinx_design",
     "tidy_code",
 ]
-exclude_patterns = ["_build", "_ext", "_templates", "generated", "pictures"]
+exclude_patterns = ["_build", "_ext", "_templates", "generated", "pictures", "reproduced"]
 
 myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3

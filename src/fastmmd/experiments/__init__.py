@@ -2,7 +2,8 @@
 
 Each experiment measures what a figure of Zhao and Meng (2015) shows and says by a stated
 rule whether the claim that goes with it holds. On the command line: ``fastmmd reproduce``.
-Numbers need nothing but the core; files with pictures need the extra ``experiments``.
+Files with pictures need the extra ``experiments``; numbers alone need no more than the
+methods that an experiment compares.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from fastmmd.experiments._catalogue import NAMES, find
 from fastmmd.experiments._experiment import Step, Verdict
 from fastmmd.experiments._report import Report
 from fastmmd.experiments._style import require_matplotlib
-from fastmmd.experiments._write import replacing, write
+from fastmmd.experiments._write import replacing, write, write_summary
 
 if TYPE_CHECKING:
     import os
@@ -83,8 +84,8 @@ def run(
         The same seed gives the same numbers, times apart.
     out : path, optional
         Where to write CSV, PNG, SVG and the verdict: into a folder of the experiment's name
-        in this folder. Files are replaced only when all are complete. By default nothing
-        is written.
+        in this folder, beside a summary of all experiments there. Files are replaced only
+        when all are complete. By default nothing is written.
     data : path, optional
         Data of your own, for experiments that take some.
     progress : callable, optional
@@ -136,4 +137,5 @@ def run(
     with replacing(folder) as new:
         report = compute()
         files = write(report, new)
+    write_summary(folder.parent)
     return replace(report, folder=folder, files=tuple(files))

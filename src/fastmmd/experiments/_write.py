@@ -14,7 +14,10 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from fastmmd._threads import n_threads
+from fastmmd.experiments._catalogue import NAMES
 from fastmmd.experiments._style import save
 
 if TYPE_CHECKING:
@@ -56,6 +59,25 @@ def write(report: Report, folder: Path, /) -> list[str]:
     return sorted([*texts, *(file.name for file in pictures)])
 
 
+def write_summary(folder: Path, /) -> None:
+    """Write a table of all experiments whose results are in a folder."""
+    lines = [
+        "| experiment | paper | verdict | claims | trials |",
+        "|---|---|---|---|---|",
+    ]
+    for name in NAMES:
+        file = folder / name / "conditions.json"
+        if not file.exists():
+            continue
+        found = json.loads(file.read_text("utf-8"))
+        claims = ", ".join(f"{n} {word}" for word, n in found["claims"].items() if n)
+        cells = (f"`{name}`", found["paper"], found["holds"], claims, found["trials"])
+        lines.append("| " + " | ".join(map(str, cells)) + " |")
+    new = folder / ".summary.md.new"
+    new.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="")
+    new.replace(folder / "summary.md")
+
+
 def csv_text(table: Table, /) -> str:
     """Return a table as CSV, numbers with as many digits as mean something."""
     stream = io.StringIO()
@@ -74,6 +96,10 @@ def conditions(report: Report, /) -> dict[str, Any]:
         "experiment": report.name,
         "paper": report.paper,
         "holds": report.holds,
+        "claims": {
+            word: sum(verdict.holds == word for verdict in report.verdicts)
+            for word in ("holds", "holds partly", "fails")
+        },
         "trials": report.trials,
         "quick": report.quick,
         "seed": report.seed,
@@ -88,7 +114,7 @@ def conditions(report: Report, /) -> dict[str, Any]:
 
 
 def _cell(value: Any) -> str:
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+    if isinstance(value, (str, bool, np.bool_)):
         return str(value)
     if isinstance(value, numbers.Integral):
         return str(int(value))
