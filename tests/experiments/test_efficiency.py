@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import fastmmd
+from fastmmd.experiments import _efficiency_times as work
 from fastmmd.experiments import _timing, efficiency
 from fastmmd.experiments._pictures import short_time
 from fastmmd.experiments._textbook import textbook_mmd2
@@ -96,7 +97,7 @@ def test_times_in_words(seconds, text):
 
 def test_textbook_is_the_exact_estimate(rng):
     # More rows than a block has.
-    x, y = efficiency.samples(3000, 5, rng)
+    x, y = work.samples(3000, 5, rng)
     kernel = fastmmd.Gaussian(0.7)
     expected = fastmmd.mmd(x, y, kernel=kernel, method="exact").mmd2
     # Distances from products lose about 1e-15 of the squared lengths, here below 5.
@@ -104,19 +105,19 @@ def test_textbook_is_the_exact_estimate(rng):
 
 
 def test_samples_are_uniform_on_their_ranges(rng):
-    for ranges in (efficiency.OVERLAPPING, efficiency.PRINTED):
-        pair = efficiency.samples(4000, 16, rng, ranges)
+    for ranges in (work.OVERLAPPING, work.PRINTED):
+        pair = work.samples(4000, 16, rng, ranges)
         for sample, (low, high) in zip(pair, ranges, strict=True):
             assert sample.shape == (2000, 16)
             assert low <= sample.min() < low + 0.01
             assert high - 0.01 < sample.max() <= high
 
 
-@pytest.mark.parametrize("method", efficiency.METHODS)
+@pytest.mark.parametrize("method", work.METHODS)
 def test_each_run_is_one_estimate_by_its_method(method, rng):
-    x, y = efficiency.samples(2000, 16, rng)
-    width = efficiency.bandwidth(16)
-    found = efficiency.runner(method, x, y, 128)()
+    x, y = work.samples(2000, 16, rng)
+    width = work.bandwidth(16)
+    found = work.runner(method, x, y, 128)()
     kernel = fastmmd.Gaussian(width)
     if method in ("linear", "block"):
         assert found == fastmmd.mmd(x, y, kernel=kernel, method=method).mmd2
@@ -127,15 +128,15 @@ def test_each_run_is_one_estimate_by_its_method(method, rng):
         return
     # Contributions of frequencies vary about as much as they are; one in 128, five times.
     assert found == pytest.approx(exact, rel=5.0 / np.sqrt(128))
-    again = efficiency.runner(method, x, y, 256)()
+    again = work.runner(method, x, y, 256)()
     assert again != found
 
 
 def test_distances_are_of_the_size_of_the_bandwidth(rng):
     for n_columns in (8, 1024):
-        x, y = efficiency.samples(200, n_columns, rng)
+        x, y = work.samples(200, n_columns, rng)
         distances = np.linalg.norm(x - y, axis=1)
-        ratio = np.median(distances) / efficiency.bandwidth(n_columns)
+        ratio = np.median(distances) / work.bandwidth(n_columns)
         assert 0.5 < ratio < 1.5
 
 
@@ -151,16 +152,16 @@ def test_the_double_sum_is_extrapolated_where_it_would_take_long(monkeypatch, se
         n_rows = len(x) + len(y)
         return lambda: 1e-6 * n_rows**2 if method == "textbook" else 1.0
 
-    monkeypatch.setattr(efficiency, "median_time", fake)
-    monkeypatch.setattr(efficiency, "runner", runner)
+    monkeypatch.setattr(work, "median_time", fake)
+    monkeypatch.setattr(work, "runner", runner)
     sizes = [(n, 2) for n in (1000, 3000, 6000)]
-    rows = efficiency.time_methods(settings("efficiency"), sizes, 128, "Rows")
-    assert len(rows) == 3 * len(efficiency.METHODS)
+    rows = work.time_methods(settings("efficiency"), sizes, 128, "Rows")
+    assert len(rows) == 3 * len(work.METHODS)
     textbook = [row for row in rows if row["method"] == "textbook"]
     assert [row["seconds"] for row in textbook] == pytest.approx([1.0, 9.0, 36.0])
     assert [row["extrapolated"] for row in textbook] == [False, False, True]
     assert [row["runs"] for row in textbook] == [2, 2, 0]
-    assert len(ran) == 3 * len(efficiency.METHODS) - 1
+    assert len(ran) == 3 * len(work.METHODS) - 1
     assert {row["n_frequencies"] for row in rows if row["method"] == "fourier"} == {128}
     # What was not measured does not count for the growth.
     found = efficiency.powers(rows, "rows", 1000)
@@ -169,23 +170,22 @@ def test_the_double_sum_is_extrapolated_where_it_would_take_long(monkeypatch, se
 
 
 def test_batches_are_the_rows_of_one_draw(monkeypatch):
-    whole = list(efficiency.batches(1000, 3, np.random.default_rng(0), (0.0, 0.5)))
+    whole = list(work.batches(1000, 3, np.random.default_rng(0), (0.0, 0.5)))
     assert [len(batch) for batch in whole] == [1000]
-    monkeypatch.setattr(efficiency, "_BATCH_ROWS", 300)
-    parts = list(efficiency.batches(1000, 3, np.random.default_rng(0), (0.0, 0.5)))
+    monkeypatch.setattr(work, "BATCH_ROWS", 300)
+    parts = list(work.batches(1000, 3, np.random.default_rng(0), (0.0, 0.5)))
     assert [len(batch) for batch in parts] == [300, 300, 300, 100]
     np.testing.assert_array_equal(np.concatenate(parts), whole[0])
 
 
 def test_streams_are_tested_in_little_memory(settings):
     chosen = settings("efficiency")
-    row = efficiency.time_stream(chosen, 400_000, efficiency.QUICK)
+    row = work.time_stream(chosen, 400_000, work.QUICK)
     rng = chosen.rng("streams", 400_000)
     x, y = (
-        next(efficiency.batches(200_000, 16, rng, span))[:4000]
-        for span in efficiency.OVERLAPPING
+        next(work.batches(200_000, 16, rng, span))[:4000] for span in work.OVERLAPPING
     )
-    kernel = fastmmd.Gaussian(efficiency.bandwidth(16))
+    kernel = fastmmd.Gaussian(work.bandwidth(16))
     exact = fastmmd.mmd(x, y, kernel=kernel, method="exact").mmd2
     # Orthogonal frequencies, 128 of them, err by some 5 % here; six times that.
     assert row["mmd2"] == pytest.approx(exact, rel=0.3)
@@ -227,7 +227,7 @@ def made_up(sizes=(1000, 10_000, 100_000), **powers):
     [
         ({}, "holds"),
         ({"fourier": 1.5}, "holds partly"),
-        (dict.fromkeys(efficiency.METHODS, 3.0), "fails"),
+        (dict.fromkeys(work.METHODS, 3.0), "fails"),
     ],
 )
 def test_verdict_on_growth(changes, expected):
@@ -267,11 +267,11 @@ def test_verdict_on_linear():
 def test_tables_of_a_run(written):
     report = written("efficiency")
     by_rows, by_columns, streams, powers, ranges = report.outcome.tables
-    assert set(by_rows.columns["method"]) == set(efficiency.METHODS)
-    assert set(by_rows.columns["rows"]) == set(efficiency.QUICK.rows)
-    assert set(by_columns.columns["columns"]) == set(efficiency.QUICK.columns)
-    assert tuple(streams.columns["rows"]) == efficiency.QUICK.streamed
+    assert set(by_rows.columns["method"]) == set(work.METHODS)
+    assert set(by_rows.columns["rows"]) == set(work.QUICK.rows)
+    assert set(by_columns.columns["columns"]) == set(work.QUICK.columns)
+    assert tuple(streams.columns["rows"]) == work.QUICK.streamed
     assert set(powers.columns["varied"]) == {"rows", "columns"}
-    assert ranges.columns["method"] == list(efficiency.METHODS)
+    assert ranges.columns["method"] == list(work.METHODS)
     notes = " ".join(report.outcome.notes)
     assert "[0, 0.95] and [0.95, 1]" in notes

@@ -12,7 +12,7 @@ import numpy as np
 
 from fastmmd._backends import bin_pair_sums
 from fastmmd.kernels import Gaussian
-from fastmmd.nulls import BinGram, hollow_moments, permutation_pvalue
+from fastmmd.nulls import BinGram, hollow_gram, hollow_moments, permutation_pvalue
 from fastmmd.nulls.hollow import scaled_hollow
 from fastmmd.nulls.moments import gamma_tail, pearson_tail_of
 
@@ -98,8 +98,9 @@ def moment_pvalues(kernel: FloatArray, normals: SingleArray, /) -> dict[str, flo
     the rest.
     """
     bins = as_bins(kernel)
-    moments = hollow_moments(bins)
-    matrix = scaled_hollow(bins, moments).astype(np.float32)
+    hollow = hollow_gram(bins)
+    moments = hollow_moments(bins, hollow=hollow)
+    matrix = scaled_hollow(hollow, moments).astype(np.float32)
     null = quadratic_forms(normals, matrix)
     return {
         "gamma": gamma_tail(moments),
