@@ -18,12 +18,16 @@ extensions = [
     "mathml",
     "myst_parser",
     "numpydoc",
+    "picture",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "tidy_code",
 ]
-exclude_patterns = ["_build", "_ext", "_templates", "generated"]
+exclude_patterns = ["_build", "_ext", "_templates", "generated", "pictures", "reproduced"]
 
-myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
 autosummary_generate = True
@@ -40,9 +44,24 @@ html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = f"FastMMD {release}"
 html_theme_options = {
+    "logo": {"text": "FastMMD"},
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "navbar_align": "left",
+    "header_links_before_dropdown": 6,
     "primary_sidebar_end": [],
     "show_prev_next": False,
     "secondary_sidebar_items": ["page-toc"],
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {"**": ["sidebar-nav-bs"]}
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_sidebars = {"**": ["sidebar-nav-bs"], "index": []}
 html_show_sourcelink = False
+html_copy_source = False
+
+# Prompts and output are not part of what one wants to type.
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+copybutton_exclude = ".linenos, .gp, .go"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 
 import numpy as np
 import pyarrow as pa
@@ -342,3 +343,110 @@ def test_json_is_one_line_and_nothing_else(files, run):
     assert done.stdout.count("\n") == 1
     assert done.stderr == ""
     assert set(json.loads(done.stdout)) >= {"pvalue", "effect_size", "notes"}
+
+
+# --- reproduce
+
+
+def test_reproduce_lists_the_experiments(call, call_json):
+    listed = call("reproduce")
+    assert listed.returncode == 0
+    assert call("reproduce", "--list").stdout == listed.stdout
+    assert call("reproduce", "sinusoids", "--list").stdout == listed.stdout
+    assert "  sinusoids " in listed.stdout
+    assert "Figure 5: the error of FastMMD" in listed.stdout
+    found = call_json("reproduce")
+    assert [each["name"] for each in found][:2] == ["sinusoids", "diameter"]
+
+
+def test_reproduce_writes_files_and_a_verdict(tmp_path, call, call_json):
+    words = ("reproduce", "sinusoids", "sinusoids", "--quick", "--out", tmp_path)
+    done = call(*words)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("sinusoids, Figure 1: holds.\n")
+    assert done.stdout.count("Figure 1") == 1
+    assert f"7 in {tmp_path / 'sinusoids'}" in done.stdout
+    assert "  holds     Holds if every difference is within rounding" in done.stdout
+    found = call_json(*words, "--seed", 3)
+    assert [(each["experiment"], each["seed"]) for each in found] == [("sinusoids", 3)]
+    assert len(found[0]["files"]) == len(list((tmp_path / "sinusoids").iterdir()))
+
+
+def test_reproduce_all_runs_everything(tmp_path, call, monkeypatch):
+    from fastmmd import experiments
+
+    ran = []
+
+    def run(name, **options):
+        ran.append(name)
+        return made(name, **options)
+
+    made = experiments.run
+    monkeypatch.setattr(experiments, "names", lambda: ("sinusoids", "diameter"))
+    monkeypatch.setattr(experiments, "run", run)
+    done = call("reproduce", "all", "--quick", "--trials", 9, "--out", tmp_path)
+    assert done.returncode == 0
+    assert ran == ["sinusoids", "diameter"]
+    assert "9 trials" in done.stdout
+
+
+def test_reproduce_what_is_not_there(tmp_path, call):
+    done = call("reproduce", "sinusoid", "--out", tmp_path)
+    assert done.returncode == 2
+    assert "`sinusoid` must be the name of an experiment: sinusoids, " in done.stderr
+    assert not list(tmp_path.iterdir())
+    done = call("reproduce", "diameter", "--data", "x.npz", "--out", tmp_path)
+    assert done.returncode == 2
+    assert "--data must be left out: of the experiments " in done.stderr
+    done = call("reproduce", "approximation", "--trials", 1, "--out", tmp_path)
+    assert done.returncode == 2
+    assert "`--trials` must be an integer of at least 2; got 1" in done.stderr
+    (tmp_path / "file").write_text("")
+    done = call("reproduce", "diameter", "--quick", "--out", tmp_path / "file")
+    assert done.returncode == 3
+    assert "Not a directory" in done.stderr
+
+
+def test_reproduce_without_matplotlib(tmp_path, call, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    done = call("reproduce", "sinusoids", "--quick", "--out", tmp_path)
+    assert done.returncode == 2
+    assert 'pip install "fastmmd[experiments]"' in done.stderr
+
+
+def test_bars_of_experiments():
+    from fastmmd.cli.progress import ExperimentWatcher, steps
+    from fastmmd.experiments import Step
+
+    class Bar:
+        def __init__(self):
+            self.tasks = {}
+
+        def add_task(self, title, total, text):
+            self.tasks[len(self.tasks)] = {"title": title, "total": total, "text": text}
+            return len(self.tasks) - 1
+
+        def update(self, task, **changes):
+            self.tasks[task] |= changes
+
+        def remove_task(self, task):
+            self.tasks[task]["removed"] = True
+
+    bar = Bar()
+    watcher = ExperimentWatcher(2, bar)
+    watcher.start("blobs")
+    watcher(Step("blobs", "Rows", 1, 4))
+    watcher(Step("blobs", "Sums", 2, 3))
+    assert bar.tasks[0]["text"] == "blobs"
+    assert bar.tasks[1]["removed"]
+    assert (bar.tasks[2]["title"], bar.tasks[2]["completed"]) == ("Sums", 2)
+    watcher.end()
+    assert bar.tasks[0]["completed"] == 1
+    assert bar.tasks[2]["removed"]
+    assert steps(0, 8, 1.0) == "0 of 8"
+    assert steps(2, 8, 10.0) == "2 of 8, 0:00:30 left"
+    assert steps(8, 8, 10.0) == "8 of 8"
+    silent = ExperimentWatcher(1)
+    silent.start("blobs")
+    silent(Step("blobs", "Rows", 1, 4))
+    silent.end()

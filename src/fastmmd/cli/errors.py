@@ -29,7 +29,7 @@ _OPTIONS = {
     for name in (
         *("array", "by", "columns", "delimiter", "encoding", "exclude", "format"),
         *("kernel", "kinds", "level", "like", "margin", "max_levels", "missing"),
-        *("n_resamples", "sample_rows", "scale", "stream", "types", "where"),
+        *("n_resamples", "sample_rows", "scale", "stream", "trials", "types", "where"),
     )
 } | {"n_threads": "--threads", "n_bins": "--bins", "rng": "--seed", "seed": "--seed"}
 """What the library calls a parameter, and what it is called here."""
