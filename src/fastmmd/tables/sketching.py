@@ -7,7 +7,6 @@ import concurrent.futures
 import functools
 import hashlib
 import json
-import time
 import warnings
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, final
@@ -27,7 +26,7 @@ from fastmmd.kernels import Kernel
 from fastmmd.sketch import Sketch
 from fastmmd.sketch.file import sketch_parts
 from fastmmd.tables.ahead import read_ahead
-from fastmmd.tables.checkpoint import State, empty_copy, load_state, save_state
+from fastmmd.tables.checkpoint import Checkpoint, State, empty_copy
 from fastmmd.tables.infer import quoted
 from fastmmd.tables.opening import open_source
 from fastmmd.tables.progress import Progress
@@ -173,13 +172,15 @@ def sketch_source(
     progress : callable, optional
         Called with a `Progress` after each batch.
     checkpoint : path, optional
-        A file for what is done so far, written from time to time and at the end. It is
-        left there: remove it when the sketch is saved.
+        A file for what is done so far, written from time to time, in both passes and also
+        in the middle of a file, and at the end. It is left there: remove it when the sketch
+        is saved.
     checkpoint_seconds : float, default=30.0
         Time between two checkpoints.
     resume : bool, default=False
         Whether to go on from the checkpoint if there is one. The result is the same to
-        the last bit as that of a run without interruption.
+        the last bit as that of a run without interruption. Rows of a text file that were
+        counted are read once more, as only reading tells where they end, but not sketched.
 
     Returns
     -------
@@ -211,11 +212,13 @@ def sketch_source(
         check_like(like, options, {"kernel": kernel, "n_bins": n_bins, "rng": rng})
         report = schema_of(like).check(opened.schema, origin=f"`{opened.name}`")
         warn_notes(report.notes)
-    state, key = None, ""
+    run = None
     if checkpoint is not None:
         key = _run_key(opened, like, [options, kernel, n_bins, rng, stream])
-        state = load_state(checkpoint, key) if resume else None
-    if state is None:
+        run = Checkpoint(checkpoint, key, checkpoint_seconds)
+    state = run.load() if run is not None and resume else None
+    if not isinstance(state, State):
+        n_rows = None
         if like is None:
             plan = plan_sketch(
                 [opened],
@@ -223,20 +226,19 @@ def sketch_source(
                 kernel=kernel,
                 n_bins=n_bins,
                 rng=rng,
-                progress=progress,
+                draw=functools.partial(
+                    draw_sample,
+                    progress=progress,
+                    state=state,
+                    save=None if run is None else run.save_if_due,
+                ),
             )
             warn_notes(plan.notes)
-            like = plan.sketch
+            like, n_rows = plan.sketch, plan.sample.n_read[0]
         empty = like.like(stream=opened.fingerprint() if stream is None else stream)
-        state = State(empty, empty_copy(empty))
+        state = State(empty, empty_copy(empty), n_rows=n_rows)
     return run_sketch(
-        opened,
-        state,
-        n_threads=n_threads,
-        progress=progress,
-        checkpoint=checkpoint,
-        checkpoint_seconds=checkpoint_seconds,
-        key=key,
+        opened, state, n_threads=n_threads, progress=progress, checkpoint=run
     ).total
 
 
@@ -478,10 +480,7 @@ def run_sketch(
     *,
     n_threads: int,
     progress: Report | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
-    checkpoint_seconds: float = _CHECKPOINT_SECONDS,
-    key: str = "",
-    n_rows: int | None = None,
+    checkpoint: Checkpoint | None = None,
     parts: Sequence[Part] | None = None,
 ) -> State:
     """Add all parts of a source that `state` has not seen, and return the state.
@@ -502,11 +501,9 @@ def run_sketch(
         first_part=state.part,
         skip=state.row,
     )
-    saved = time.monotonic()
     pending: collections.deque[tuple[int, Any]] = collections.deque()
 
     def fold() -> None:
-        nonlocal saved
         n_read, future = pending.popleft()
         if future is None:
             state.finish_part()
@@ -516,11 +513,10 @@ def run_sketch(
             state.row += n_read
             state.n_read += n_read
             state.n_dropped += n_dropped
-        if checkpoint is not None and time.monotonic() - saved >= checkpoint_seconds:
-            save_state(checkpoint, state, key)
-            saved = time.monotonic()
+        if checkpoint is not None:
+            checkpoint.save_if_due(state)
         if progress is not None:
-            total = source.n_rows if n_rows is None else n_rows
+            total = source.n_rows if state.n_rows is None else state.n_rows
             progress(
                 Progress(
                     "sketching",
@@ -551,7 +547,7 @@ def run_sketch(
     if whole:
         check_rows_kept(source, state.total.count, state.n_dropped)
     if checkpoint is not None:
-        save_state(checkpoint, state, key)
+        checkpoint.save(state)
     return state
 
 

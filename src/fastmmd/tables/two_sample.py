@@ -411,10 +411,9 @@ def _make_here(n_threads: int | None, progress: Report | None) -> Make:
     ) -> tuple[Sketch, int]:
         state = run_sketch(
             source,
-            State(empty, empty_copy(empty)),
+            State(empty, empty_copy(empty), n_rows=n_read),
             n_threads=n_threads,
             progress=progress,
-            n_rows=n_read,
         )
         return state.total, state.n_dropped
 
