@@ -86,6 +86,7 @@ def check_rows(sample: SampleLike, /, *, name: str, allow_empty: bool = False) -
     """Return `sample` as `Rows`; one dimension is read as one column."""
     if isinstance(sample, Rows):
         return sample
+    check_not_lazy(sample, name=name)
     if is_table(sample):
         msg = (
             f"`{name}` must be an array of numbers; got a table ({type(sample).__name__}). "
@@ -135,6 +136,21 @@ def is_table(sample: Any, /) -> bool:
     return not hasattr(kind, "dtype") and (
         hasattr(kind, "columns") or not hasattr(kind, "type")
     )
+
+
+def check_not_lazy(sample: Any, /, *, name: str) -> None:
+    """Raise for a query that is not yet run, such as a LazyFrame of Polars.
+
+    It could be run here, but whether its outcome fits in memory only the user knows.
+    """
+    kind = type(sample)
+    if hasattr(kind, "collect") and hasattr(kind, "collect_schema"):
+        msg = (
+            f"`{name}` must be a table or an array; got a {kind.__name__}, a query that is "
+            f"not yet run. Pass `{name}.collect()`, or, if its outcome does not fit in "
+            "memory, the path of its files to `fastmmd.tables`."
+        )
+        raise TypeError(msg)
 
 
 def _is_sparse(sample: Any) -> bool:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import os
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
-from fastmmd._errors import DataError, DataWarning
+from fastmmd._errors import DataError, DataWarning, UndefinedEstimateError
 from fastmmd.cli.errors import UsageError
 from fastmmd.cli.output import say
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from fastmmd.cli.options import DataPath, Reading
     from fastmmd.sketch import Sketch
@@ -71,12 +70,26 @@ def load_sketch(path: DataPath, /) -> Sketch:
     if not file.exists():
         folder = file.parent if file.parent.is_dir() else Path()
         there = sorted(other.name for other in folder.glob(f"*{SUFFIX}"))
-        near = difflib.get_close_matches(file.name, there, n=3, cutoff=0.5) or there[:5]
-        hint = ", ".join(f"`{name}`" for name in near)
-        hint = f" In `{folder}` there is {hint}." if near else ""
+        from fastmmd.tables.paths import near_names
+
+        near = near_names(file.name, there)
+        if near:
+            hint = " or ".join(f"`{folder / name}`" for name in near)
+            hint = f" Did you mean {hint}?"
+        else:
+            hint = ", ".join(f"`{name}`" for name in there[:5])
+            hint = f" In `{folder}` there is {hint}." if there else ""
         msg = f"`{path}` must be a sketch file; there is none.{hint}"
         raise DataError(msg)
     return Sketch.load(file)
+
+
+def check_counts(samples: Iterable[tuple[str, Sketch]], /) -> None:
+    """Raise if a sketch has too few rows to be compared, by the name of its file."""
+    for name, sketch in samples:
+        if sketch.count < 2:
+            msg = f"`{name}` must have at least 2 rows; got {sketch.count}."
+            raise UndefinedEstimateError(msg)
 
 
 def check_output(path: Path, /) -> Path:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from cyclopts import CycloptsError, UnusedCliTokensError
 
 from fastmmd._errors import (
+    MAKE_ALIKE,
     DataError,
     IncompatibleSketchError,
     MissingDependencyError,
@@ -24,6 +25,14 @@ DEFECT = 70
 INTERRUPTED = 130
 PIPE_CLOSED = 141
 
+KINDS = {
+    USAGE: "usage",
+    UNREADABLE: "data",
+    DEFECT: "defect",
+    INTERRUPTED: "interrupted",
+}
+"""What a JSON object calls the errors that end with these statuses."""
+
 _OPTIONS = {
     name: "--" + name.replace("_", "-")
     for name in (
@@ -33,6 +42,11 @@ _OPTIONS = {
     )
 } | {"n_threads": "--threads", "n_bins": "--bins", "rng": "--seed", "seed": "--seed"}
 """What the library calls a parameter, and what it is called here."""
+
+_MAKE_ALIKE = (
+    "make both with the same --like, or one like the other by `fastmmd sketch DATA -o FILE "
+    "--like OTHER`"
+)
 
 _SUBJECTS = re.compile(r"(?:`\w+`(?:, | and )?)+(?= must)")
 _MENTIONED = re.compile(r"\b(?:[Pp]ass|with|by|consider|own) `\w+`")
@@ -48,22 +62,22 @@ class Interrupted(KeyboardInterrupt):
     """The user pressed Ctrl-C; the message says what became of the work."""
 
 
-def explain(error: Exception, /) -> tuple[str, int]:
-    """Return a line about an error, and the exit status."""
+def explain(error: Exception, /) -> tuple[int, str]:
+    """Return the exit status of an error, and a line about it."""
     text = " ".join(str(error).split())
     arrow = type(error).__module__.startswith("pyarrow")
     if isinstance(error, (UsageError, MissingDependencyError)):
-        found = text, USAGE
+        found = USAGE, text
     elif isinstance(error, OSError):
-        found = _system_message(error), UNREADABLE
+        found = UNREADABLE, _system_message(error)
     elif isinstance(error, MemoryError):
-        found = "there is not enough memory.", UNREADABLE
+        found = UNREADABLE, "there is not enough memory."
     elif isinstance(error, (ValueError, TypeError)) or arrow:
-        found = translate(text) + _advice(error), _status(error, text)
+        found = _status(error, text), translate(text)
     else:
         name = type(error).__name__
         advice = "This should not happen: run again with --debug to see where."
-        found = f"{name}: {text}. {advice}", DEFECT
+        found = DEFECT, f"{name}: {text}. {advice}"
     return found
 
 
@@ -81,6 +95,7 @@ def translate(text: str, /) -> str:
         name, value = match[1], match[2]
         return f"`{_OPTIONS[name]} {_typed(value)}`" if name in _OPTIONS else match[0]
 
+    text = text.replace(MAKE_ALIKE, _MAKE_ALIKE)
     text = _WITH_VALUE.sub(with_value, text)
     subjects = _SUBJECTS.match(text)
     if subjects:
@@ -112,7 +127,7 @@ def _typed(value: str) -> str:
         found = [f"{name}={kind}" for name, kind in found.items()]
     if isinstance(found, (list, tuple)):
         found = ",".join(map(str, found))
-    text = str(found)
+    text = "tab" if found == "\t" else str(found)
     return f"'{text}'" if re.search(r"[^\w,.=/-]", text) else text
 
 
@@ -125,13 +140,6 @@ def _status(error: Exception, text: str) -> int:
     arrow = type(error).__module__.startswith("pyarrow")
     unreadable = isinstance(error, (*data, UnicodeError)) or arrow
     return UNREADABLE if unreadable else USAGE
-
-
-def _advice(error: Exception) -> str:
-    made_apart = "must be made alike"
-    if isinstance(error, IncompatibleSketchError) and made_apart in str(error):
-        return " Make one of them with `fastmmd sketch DATA -o FILE --like OTHER`."
-    return ""
 
 
 def _system_message(error: OSError) -> str:

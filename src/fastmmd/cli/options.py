@@ -170,7 +170,7 @@ class Output:
     Parameters
     ----------
     json
-        Print one JSON object and nothing else.
+        Print one JSON object and nothing else; of an error, one with the key "error".
     quiet
         Show no progress, even on a terminal.
     debug

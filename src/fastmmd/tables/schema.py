@@ -445,7 +445,7 @@ def arrow_types(table: Any, /) -> dict[str, pa.DataType]:
     schema = table if isinstance(table, pa.Schema) else getattr(table, "schema", None)
     if not isinstance(schema, pa.Schema):
         schema = as_table(table).schema
-    check_names(schema, origin="a table")
+    check_names(schema.names, origin="a table")
     return dict(zip(schema.names, schema.types, strict=True))
 
 

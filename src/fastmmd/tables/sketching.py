@@ -13,7 +13,12 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from fastmmd._errors import DataError, DataWarning, IncompatibleSketchError
+from fastmmd._errors import (
+    DataError,
+    DataWarning,
+    IncompatibleSketchError,
+    UndefinedEstimateError,
+)
 from fastmmd._random import spawn
 from fastmmd._rows import Rows
 from fastmmd._threads import n_threads as usual_threads
@@ -51,6 +56,9 @@ if TYPE_CHECKING:
     from fastmmd.tables.source import Source
 
 _CHECKPOINT_SECONDS = 30.0
+
+_FEWEST_ROWS = 2
+"""Rows of each data set that a comparison needs."""
 
 _DEFAULTS: dict[str, Any] = {"kernel": "adaptive", "n_bins": 256, "rng": 0}
 
@@ -473,6 +481,14 @@ def check_rows_kept(source: Source, n_rows: int, n_dropped: int, /) -> None:
     check_rows_left([source], [n_rows])
 
 
+def check_enough(origin: str, n_rows: int, n_dropped: int = 0, /) -> None:
+    """Raise if a data set has too few rows to be compared with another."""
+    if n_rows < _FEWEST_ROWS:
+        why = f" without missing values, of {n_rows + n_dropped}" if n_dropped else ""
+        msg = f"{origin} must have at least {_FEWEST_ROWS} rows; got {n_rows}{why}."
+        raise UndefinedEstimateError(msg)
+
+
 def run_sketch(
     source: Source,
     state: State,
@@ -562,7 +578,8 @@ def _sketch_batch(
     encoded = schema.encode_batch(batch.data)
     numbers = batch.row_numbers
     if encoded.n_missing or encoded.n_infinite:
-        where = f"`{part.file or source.name}`, rows {numbers[0]} to {numbers[-1]},"
+        name = source.file_of(part).shown or source.name
+        where = f"`{name}`, rows {numbers[0]} to {numbers[-1]},"
         schema.check_values(encoded.n_missing, encoded.n_infinite, n_rows, origin=where)
     rows = encoded.rows
     if encoded.missing is not None:

@@ -79,7 +79,7 @@ class JSONLines(TextFormat):
                 if " changed from " not in str(error):
                     raise
                 msg = (
-                    f"`{file.path}` must hold one kind of value in each field; {error}. "
+                    f"`{file.shown}` must hold one kind of value in each field; {error}. "
                     "Pass `types` for fields whose first lines mislead."
                 )
                 raise DataError(msg) from error
