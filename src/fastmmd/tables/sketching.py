@@ -411,9 +411,12 @@ def plan_from_sample(
         if sample.schemas is None
         else list(sample.schemas)
     )
-    schema, more = infer_schema(tables, names, options, origin=origin, schemas=schemas)
-    for source, own in zip(sources, schemas, strict=True):
-        more += changed_types(schema, own, f"`{source.name}`")
+    named = [
+        (f"`{source.name}`", own) for source, own in zip(sources, schemas, strict=True)
+    ]
+    schema, more = infer_schema(tables, names, options, origin=origin, schemas=named)
+    for label, own in named:
+        more += changed_types(schema, own, label)
     rows = encode_sample(schema, sample)
     planned = sum(sample.n_rows) * (2 if len(sources) == 1 else 1)
     kernels, numbers = _kernels(kernel, rows, n_rows or planned, request.for_kernels)

@@ -307,6 +307,7 @@ def _encode(
         options,
         origin="the data",
         check=False,
+        schemas=[(name, own[0].schema) for name, own in zip(labels, tables, strict=True)],
     )
     rows, kept = [], []
     for own, name in zip(tables, labels, strict=True):
