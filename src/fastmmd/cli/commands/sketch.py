@@ -57,8 +57,8 @@ def sketch(
     like
         A sketch to be comparable with: its columns, scales and kernels are used.
     resume
-        Go on from the checkpoint of an interrupted run. The result is the same to the last
-        bit as without the interruption.
+        Go on from the checkpoint of an interrupted run, also in the middle of a file. The
+        result is the same to the last bit as without the interruption.
     checkpoint_seconds
         Time between two checkpoints.
     kernel
