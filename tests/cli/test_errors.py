@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 
@@ -25,6 +26,7 @@ def bad(tmp_path_factory):
     data = (folder / "good.parquet").read_bytes()
     (folder / "cut.parquet").write_bytes(data[:-30])
     (folder / "ragged.csv").write_text("x,y\n1,2\n3,4,5\n")
+    os.mkfifo(folder / "pipe")
     (folder / "semicolons.csv").write_text("x;y\n1;2\n3;4\n")
     (folder / "tabs.csv").write_text("x\ty\n1,5\t2\n")
     (folder / "latin.csv").write_bytes("x,y\nZürich,1\nBern,2\n".encode("latin1"))
@@ -181,6 +183,18 @@ CASES = {
     "no sketches": (("merge", "-o", "{0}/c.mmd"), (2, "at least one sketch")),
     "no output": (("sketch", GOOD[0]), (2, "--output")),
     "output folder": (("sketch", GOOD[0], "-o", "{0}"), (2, "is a folder")),
+    "output to a pipe": (
+        ("sketch", GOOD[0], "-o", "{0}/pipe"),
+        (2, "--output must be a file, which can be replaced; `.*` is a device or a pipe"),
+    ),
+    "data from a pipe": (
+        ("test", GOOD[0], "{0}/pipe"),
+        (3, "it is a device or a pipe, and data are read more than once"),
+    ),
+    "data from standard input": (
+        ("test", GOOD[0], "-"),
+        (2, "`-` stands for no data: .*write what comes from a pipe to a file first"),
+    ),
     "output nowhere": (("sketch", GOOD[0], "-o", "{0}/no/c.mmd"), (2, "that exists")),
     "unknown option": (
         ("test", *GOOD, "--wher", "x"),

@@ -796,16 +796,24 @@ def test_other_broken_text(tmp_path):
         open_source(csv(tmp_path / "b.csv", "a,a\n1,2\n"))
     with pytest.raises(DataError, match=r"b\.jsonl` must be a complete JSON lines file"):
         open_source(csv(tmp_path / "b.jsonl", '{"a": 1}\n{"a": oops}\n'))
-    with pytest.raises(DataError, match=r"c\.jsonl` must be a complete JSON lines file"):
-        open_source(csv(tmp_path / "c.jsonl", '[{"a": 1}, {"a": 2}]'))
+    for text in ('[{"a": 1}, {"a": 2}]', '\ufeff [\n{"a": 1}\n]\n'):
+        with pytest.raises(
+            DataError, match=r"c\.jsonl` must have one object a line.*it is one array.*jq"
+        ):
+            open_source(csv(tmp_path / "c.jsonl", text))
+    for text in ("", "\n\n"):
+        with pytest.raises(DataError, match=r"one object a line, .*; it is empty\.$"):
+            open_source(csv(tmp_path / "e.jsonl", text))
     assert read_all(open_source(csv(tmp_path / "d.csv", "a,b\n"))) == []
 
 
 def test_fields_that_change_their_type_are_named(tmp_path, monkeypatch):
-    monkeypatch.setattr("fastmmd.tables.formats.json_lines._SNIFF_BYTES", 64)
     path = csv(tmp_path / "a.jsonl", '{"a": 1}\n' * 50 + '{"a": "x"}\n')
-    with pytest.raises(DataError, match=r"one kind of value in each field.*Pass `types`"):
-        read_all(open_source(path))
+    message = "in some lines the field `a` is a number, in others a string"
+    for sniffed in (2**20, 64):
+        monkeypatch.setattr("fastmmd.tables.formats.json_lines._SNIFF_BYTES", sniffed)
+        with pytest.raises(DataError, match=message):
+            read_all(open_source(path))
 
 
 def test_folders_must_be_named_alike(tmp_path):

@@ -55,11 +55,13 @@ def open_samples(
 
 def is_sketch(path: DataPath, /) -> bool:
     """Return whether a path is that of a sketch: by its first bytes, or by its name."""
-    try:
-        with Path(path).expanduser().open("rb") as stream:
-            return stream.read(len(_MAGIC)) == _MAGIC
-    except OSError:
-        return os.fspath(path).endswith(SUFFIX) and "://" not in os.fspath(path)
+    file = Path(path).expanduser()
+    with contextlib.suppress(OSError):
+        # A pipe would be waited for.
+        if file.is_file():
+            with file.open("rb") as stream:
+                return stream.read(len(_MAGIC)) == _MAGIC
+    return file.suffix == SUFFIX and "://" not in os.fspath(path)
 
 
 def load_sketch(path: DataPath, /) -> Sketch:
@@ -97,6 +99,9 @@ def check_output(path: Path, /) -> Path:
     file = path.expanduser()
     if file.is_dir():
         msg = f"--output must be a file; `{path}` is a folder."
+        raise UsageError(msg)
+    if file.exists() and not file.is_file():
+        msg = f"--output must be a file, which can be replaced; `{path}` is a device or a pipe."
         raise UsageError(msg)
     if not file.parent.is_dir():
         msg = f"--output must be in a folder that exists; there is no `{file.parent}`."

@@ -106,7 +106,12 @@ def translate(text: str, /) -> str:
 def usage_message(error: CycloptsError, arguments: Sequence[str], /) -> str:
     """Return one line about words that do not fit a command."""
     text = " ".join(str(error).split())
-    if isinstance(error, UnusedCliTokensError):
+    if "-" in arguments:
+        text = (
+            "`-` stands for no data: they are read more than once, so write what comes from "
+            "a pipe to a file first."
+        )
+    elif isinstance(error, UnusedCliTokensError):
         extra = ", ".join(f"`{word}`" for word in (error.unused_tokens or ())[:3])
         text = f"unexpected {extra}. A pattern for several files must be in quotes."
     else:

@@ -40,9 +40,16 @@ def write_container(
     arrays: dict[str, npt.NDArray[Any]],
     /,
 ) -> None:
-    """Write header and arrays; the old file stays until the new one is complete."""
+    """Write header and arrays; the old file stays until the new one is complete.
+
+    Of a link the file that it leads to is replaced. A device or a pipe is refused: replacing
+    it would put a file in its place.
+    """
+    target = pathlib.Path(path).resolve()
+    if target.exists() and not (target.is_file() or target.is_dir()):
+        msg = f"`{os.fspath(path)}` must be a file, or not be there; it is a device or a pipe."
+        raise ValueError(msg)
     parts = pack_container(header, arrays)
-    target = pathlib.Path(path)
     # A temporary file beside the target can replace it in one step, or be removed. Opened
     # like any new file, so that it gets the usual permissions.
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")

@@ -13,7 +13,7 @@ import os
 import posixpath
 import re
 import urllib.parse
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pyarrow as pa
 import pyarrow.fs as pafs
@@ -150,6 +150,8 @@ def _search(
         info = system.get_file_info(path)
         if info.type == pafs.FileType.File:
             return posixpath.dirname(path), [info], True
+        if info.type == pafs.FileType.Unknown:
+            _refuse_pipe(text)
         if info.type == pafs.FileType.Directory:
             root, infos = path, list(_below(system, path, format_name))
         else:
@@ -294,6 +296,14 @@ def _sniff(system: Any, file: File) -> str:
     raise DataError(msg)
 
 
+def _refuse_pipe(text: str) -> NoReturn:
+    msg = (
+        f"`{text}` must be a file or a folder; it is a device or a pipe, and data are read "
+        "more than once. Write them to a file first."
+    )
+    raise DataError(msg)
+
+
 def near_names(name: str, names: Sequence[str], /) -> list[str]:
     """Return which of the names may have been meant, the nearest first."""
     # All files of a folder end alike: what comes before the first dot tells them apart.
@@ -306,7 +316,7 @@ def near_names(name: str, names: Sequence[str], /) -> list[str]:
     return found[:2]
 
 
-def _refuse_path(system: Any, path: str, text: str) -> None:
+def _refuse_path(system: Any, path: str, text: str) -> NoReturn:
     """Raise for a path that does not exist, and say what does, as it would be typed."""
     folder, name = posixpath.split(path)
     typed = text.partition("?")[0] if _URL.match(text) else text
