@@ -203,6 +203,26 @@ def test_rows_left_out_are_told(tmp_path, call):
     assert "There was no checkpoint" in done.stdout
 
 
+def test_a_full_disk_leaves_the_checkpoint(files, tmp_path, call, monkeypatch):
+    from fastmmd import Sketch
+
+    def fail(_, path):
+        raise OSError(28, "No space left on device", str(path))
+
+    target = tmp_path / "a.mmd"
+    monkeypatch.setattr(Sketch, "save", fail)
+    done = call("sketch", files / "a.csv", "-o", target)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr == (
+        f"error: `{target}`: No space left on device. The same command with --resume goes "
+        "on from where it was.\n"
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["a.mmd.part"]
+    monkeypatch.undo()
+    assert call("sketch", files / "a.csv", "-o", target, "--resume").returncode == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["a.mmd"]
+
+
 def test_a_named_stream_gives_the_same_sketch_anywhere(files, tmp_path, call):
     copied = shutil.copy(files / "a.parquet", tmp_path / "other.parquet")
     for path, name in ((files / "a.parquet", "one.mmd"), (copied, "two.mmd")):

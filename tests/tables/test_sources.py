@@ -662,6 +662,21 @@ def test_a_damaged_row_group_is_named(tmp_path):
         read_all(source)
 
 
+def test_files_that_one_may_not_read_are_named(tmp_path, monkeypatch):
+    pq.write_table(TABLE, tmp_path / "a.parquet")
+
+    def refuse(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    # Root may read everything, so the refusal is played.
+    monkeypatch.setattr(pq, "ParquetFile", refuse)
+    with pytest.raises(DataError, match=r"a\.parquet` must be a file that you may read"):
+        open_source(tmp_path / "a.parquet")
+    monkeypatch.setattr("fastmmd.tables.paths._below", refuse)
+    with pytest.raises(DataError, match=r"` must be a place that you may read"):
+        open_source(tmp_path)
+
+
 def test_a_damaged_compressed_file_is_named(tmp_path):
     WRITERS["a.csv.gz"](TABLE, tmp_path / "a.csv.gz")
     cut(tmp_path / "a.csv.gz", 0.5)

@@ -242,8 +242,9 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
     before = path.read_bytes()
     other = small(stream="b")
     monkeypatch.setattr(where, fail)
-    with pytest.raises(OSError, match="no space left"):
+    with pytest.raises(OSError, match="no space left") as caught:
         other.save(path)
+    assert caught.value.filename == str(path)
     assert path.read_bytes() == before
     assert names_in(path.parent) == [path.name]
 

@@ -148,7 +148,8 @@ def _status(error: Exception, text: str) -> int:
 
 
 def _system_message(error: OSError) -> str:
-    """Return what the operating system says, about which file."""
+    """Return what the operating system says, about which file, and what was added to it."""
+    text = " ".join(str(error).split())
     if error.strerror and error.filename is not None:
-        return f"`{error.filename}`: {error.strerror}."
-    return " ".join(str(error).split())
+        text = f"`{error.filename}`: {error.strerror}."
+    return " ".join([text, *getattr(error, "__notes__", ())])

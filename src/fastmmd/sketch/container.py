@@ -60,8 +60,11 @@ def write_container(
             stream.flush()
             os.fsync(stream.fileno())
         temporary.replace(target)
-    except BaseException:
+    except BaseException as error:
         temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename != os.fspath(path):
+            # A full disk does not say which file it has no room for.
+            raise OSError(error.errno, error.strerror, os.fspath(path)) from error
         raise
 
 

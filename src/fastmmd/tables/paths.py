@@ -162,6 +162,9 @@ def _search(
             infos = _matches(system, root, pattern, format_name)
     except DataError:
         raise
+    except PermissionError as error:
+        msg = f"`{text}` must be a place that you may read; permission is denied."
+        raise DataError(msg) from error
     except (OSError, pa.ArrowException) as error:
         msg = f"`{text}` must be a place that can be reached; {error}."
         raise DataError(msg) from error

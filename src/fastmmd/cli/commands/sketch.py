@@ -113,6 +113,12 @@ def sketch(
             made.save(target)
         except KeyboardInterrupt as error:
             raise _interrupted(checkpoint) from error
+        except OSError as error:
+            if checkpoint.exists():
+                error.add_note(
+                    "The same command with --resume goes on from where it was."
+                )
+            raise
     checkpoint.unlink(missing_ok=True)
     if resume and not there:
         told.append("there was no checkpoint, so the data were read from the start.")

@@ -103,6 +103,9 @@ def reading(format_name: str, file: File, /) -> Iterator[None]:
         yield
     except DataError:
         raise
+    except PermissionError as error:
+        msg = f"`{file.shown}` must be a file that you may read; permission is denied."
+        raise DataError(msg) from error
     except UNREADABLE as error:
         why = str(error).splitlines()[0] if str(error) else type(error).__name__
         msg = f"`{file.shown}` must be a complete {format_name} file; {why.rstrip('.')}."
