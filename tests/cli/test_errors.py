@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import fastmmd
+from fastmmd import tables
 from fastmmd.cli import errors
 from fastmmd.cli.errors import explain, translate
 
@@ -45,6 +46,7 @@ def bad(tmp_path_factory):
         sketch = fastmmd.Sketch(fastmmd.Gaussian(1.0), dim, stream=name)
         sketch.update(np.ones((n_rows, dim)))
         sketch.save(folder / f"{name}.mmd")
+    tables.sketch_source(folder / "good.parquet", checkpoint=folder / "half.mmd.part")
     return folder
 
 
@@ -194,6 +196,32 @@ CASES = {
     "data from standard input": (
         ("test", GOOD[0], "-"),
         (2, "`-` stands for no data: .*write what comes from a pipe to a file first"),
+    ),
+    "output over data": (
+        ("sketch", "{0}/words.csv", "-o", "{0}/words.csv"),
+        (
+            2,
+            "--output must be a new file or a sketch, which is replaced; `.*words.csv` is",
+        ),
+    ),
+    "merge over data": (
+        ("merge", "{0}/a.mmd", "-o", "{0}/good.parquet"),
+        (2, "--output must be a new file or a sketch"),
+    ),
+    "sketch of a sketch": (
+        ("sketch", "{0}/a.mmd", "-o", "{0}/c.mmd"),
+        (2, "a.mmd` is a sketch already. `fastmmd merge` adds sketches up"),
+    ),
+    "compare data": (
+        ("compare", GOOD[0], "{0}/a.mmd"),
+        (3, "good.parquet` must be a sketch; it is none. `fastmmd test` takes data, too"),
+    ),
+    "inspect a checkpoint": (
+        ("inspect", "{0}/half.mmd.part"),
+        (
+            3,
+            "half.mmd.part` must be .*; it is the checkpoint of one that is not finished",
+        ),
     ),
     "output nowhere": (("sketch", GOOD[0], "-o", "{0}/no/c.mmd"), (2, "that exists")),
     "unknown option": (

@@ -68,7 +68,8 @@ def test_kill_and_resume_gives_the_same_bytes(suffix, stage, large, tmp_path, ru
 
 def test_interrupt_leaves_the_old_output(large, tmp_path, start):
     target = tmp_path / "out.mmd"
-    target.write_bytes(b"what was there before")
+    old = b"FASTMMD\0 and what was there before"
+    target.write_bytes(old)
     process = start("sketch", large, *OFTEN, "-o", target, text=True)
     wait_for(tmp_path / "out.mmd.part", process)
     process.send_signal(signal.SIGINT)
@@ -80,7 +81,7 @@ def test_interrupt_leaves_the_old_output(large, tmp_path, start):
     )
     names = sorted(path.name for path in tmp_path.iterdir())
     assert names == ["out.mmd", "out.mmd.part"]
-    assert target.read_bytes() == b"what was there before"
+    assert target.read_bytes() == old
 
 
 def test_interrupt_before_the_first_checkpoint(files, tmp_path, call, monkeypatch):

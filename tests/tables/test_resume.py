@@ -195,7 +195,7 @@ def test_damaged_checkpoints_are_refused(data, tmp_path):
     with pytest.raises(SketchFileError, match="checksum does not match"):
         run(data, path, resume=True)
     fastmmd.Sketch(fastmmd.Gaussian(1.0), 1).save(path)
-    with pytest.raises(SketchFileError, match="it holds a 'fastmmd-sketch'"):
+    with pytest.raises(SketchFileError, match="it is not a checkpoint but a sketch"):
         run(data, path, resume=True)
 
 

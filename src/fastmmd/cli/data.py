@@ -83,6 +83,9 @@ def load_sketch(path: DataPath, /) -> Sketch:
             hint = f" In `{folder}` there is {hint}." if there else ""
         msg = f"`{path}` must be a sketch file; there is none.{hint}"
         raise DataError(msg)
+    if not is_sketch(path):
+        msg = f"`{path}` must be a sketch; it is none. `fastmmd test` takes data, too."
+        raise DataError(msg)
     return Sketch.load(file)
 
 
@@ -102,6 +105,12 @@ def check_output(path: Path, /) -> Path:
         raise UsageError(msg)
     if file.exists() and not file.is_file():
         msg = f"--output must be a file, which can be replaced; `{path}` is a device or a pipe."
+        raise UsageError(msg)
+    if file.is_file() and file.stat().st_size and not is_sketch(file):
+        msg = (
+            f"--output must be a new file or a sketch, which is replaced; `{path}` is "
+            "something else. Choose another name, or remove it first."
+        )
         raise UsageError(msg)
     if not file.parent.is_dir():
         msg = f"--output must be in a folder that exists; there is no `{file.parent}`."

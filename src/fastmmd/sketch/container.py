@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 MAGIC = b"FASTMMD\0"
 _DIGEST = 32
 _DTYPES = ("<f8", "<i8")
+_OTHER_KINDS = {
+    "fastmmd-checkpoint": "it is the checkpoint of one that is not finished",
+    "fastmmd-sketch": "it is not a checkpoint but a sketch",
+}
 
 
 def write_container(
@@ -110,7 +114,7 @@ def unpack_container(
         header: dict[str, Any] = json.loads(body[16 : 16 + length])
         form, version = header["format"], header["version"]
         if form != kind:
-            _refuse(origin, f"it holds a {form!r}")
+            _refuse(origin, _OTHER_KINDS.get(str(form), f"it holds a {form!r}"))
         if type(version) is not int or version < 1:
             _refuse(origin, f"it has the version {version!r}")
         if version > newest:

@@ -10,7 +10,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from fastmmd.cli.commands.inspect import read_sketch_file
-from fastmmd.cli.data import check_output, gathering_notes, load_sketch
+from fastmmd.cli.data import check_output, gathering_notes, is_sketch, load_sketch
 from fastmmd.cli.errors import Interrupted, UsageError
 from fastmmd.cli.options import (
     DEFAULT_COLUMNS,
@@ -87,6 +87,13 @@ def sketch(
         raise UsageError(msg)
     reference = None if like is None else load_sketch(like)
     paths = [os.fspath(path) for path in data]
+    sketches = [path for path in paths if is_sketch(path)]
+    if sketches:
+        msg = (
+            f"sketch needs data; `{sketches[0]}` is a sketch already. `fastmmd merge` adds "
+            "sketches up."
+        )
+        raise UsageError(msg)
     source = reading.open(paths[0] if len(paths) == 1 else paths)
     start = time.monotonic()
     from fastmmd.tables import sketch_source
