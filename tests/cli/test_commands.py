@@ -106,6 +106,18 @@ def test_options_reach_the_library(flights, call_json):
     assert found == expected.to_dict()
 
 
+def test_options_for_text_are_for_the_side_that_is_text(files, tmp_path, call, call_json):
+    text = (files / "a.csv").read_text().replace(",", ";")
+    (tmp_path / "a.csv").write_text(text)
+    words = (tmp_path / "a.csv", files / "b.parquet", "--delimiter", ";")
+    found = call_json("test", *words)
+    assert found == call_json("test", files / "a.csv", files / "b.parquet")
+    assert call_json("plan", *words)["rows"] == [300, 250]
+    call("sketch", files / "b.parquet", "-o", tmp_path / "b.mmd")
+    words = (tmp_path / "b.mmd", tmp_path / "a.csv", "--types", "f0=float")
+    assert call_json("test", *words, "--delimiter", ";")["n_y"] == 300
+
+
 def test_names_with_commas_are_quoted(tmp_path, call_json):
     table = pa.table({"a,b": np.arange(30.0), "c": np.arange(30.0) % 7})
     for name in "xy":
@@ -141,6 +153,7 @@ def test_notes_on_what_was_left_out(tmp_path, call):
         line for line in call(*words).stdout.splitlines() if line.startswith("  note ")
     ]
     assert len(notes) == 4
+    assert "`exclude`" not in call(*words).stdout
     assert "Columns that not all data have, left out: `only_a`." in notes[0]
     assert "Constant columns, which tell nothing: `same`." in notes[1]
     assert "5 of 60 rows of" in notes[2]

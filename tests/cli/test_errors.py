@@ -148,6 +148,36 @@ CASES = {
     "unknown in by": (("test", GOOD[0], "--by", "w"), (2, "`--by` must name columns")),
     "bad condition": (("test", *GOOD, "--where", "x >"), (2, "`--where` must be")),
     "unlike condition": (("test", *GOOD, "--where", "x = 'a'"), (2, "`--where` must")),
+    "seed": (("test", *GOOD, "--seed", "-1"), (2, "--seed must be an integer of at")),
+    "seed of a sketch": (
+        ("sketch", GOOD[0], "-o", "{0}/c.mmd", "--seed", "-1"),
+        (2, "--seed must be an integer of at least 0; got -1"),
+    ),
+    "seconds": (
+        ("sketch", GOOD[0], "-o", "{0}/c.mmd", "--checkpoint-seconds", "0"),
+        (2, "`--checkpoint-seconds` must be a finite number greater than 0"),
+    ),
+    "kinds": (
+        (
+            "test",
+            "{0}/latin.csv",
+            "{0}/latin.csv",
+            "--encoding",
+            "latin1",
+            "--kinds",
+            "x=time",
+        ),
+        (
+            2,
+            '`--kinds` must say "categorical" of column `x`, which is string; got "time"',
+        ),
+    ),
+    "types that do not fit": (
+        ("test", "{0}/semicolons.csv", GOOD[0], "--delimiter", ";", "--types", "x=date"),
+        (3, "column `x` must be of type date32.* as asked for with `--types`; got '1'.$"),
+    ),
+    "no path": (("inspect", ""), (3, "must be a path, a pattern or a URL")),
+    "no match": (("inspect", "{0}/*.arrow"), (3, "a pattern that some files match")),
     "level": (
         ("test", *GOOD, "--level", "2"),
         (2, "`--level` must be a number strictly"),

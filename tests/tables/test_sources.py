@@ -571,8 +571,10 @@ def test_wrong_paths_say_what_is_near(tmp_path, monkeypatch):
         open_source("zzzzzz/deep/deeper.csv")
     with pytest.raises(DataError, match=r"there is none\.$"):
         open_source(tmp_path / "empty" / "x.csv")
-    with pytest.raises(DataError, match="must hold data files"):
+    with pytest.raises(DataError, match="must be a pattern that some files match; none"):
         open_source(str(tmp_path / "*.csv"))
+    with pytest.raises(DataError, match=r"empty` must hold data files; none is there"):
+        open_source(tmp_path / "empty")
     for i in range(9):
         (tmp_path / f"{i}.csv").touch()
     with pytest.raises(DataError, match=r"there is `0\.csv`, .*`4\.csv`, …"):
@@ -844,6 +846,17 @@ def test_folders_must_be_named_alike(tmp_path):
 def test_unknown_places(monkeypatch):
     with pytest.raises(DataError, match="must be a path or a URL of a known kind"):
         open_source("nowhere://bucket/file.csv")
+
+    def lacking(_):
+        msg = "it requires requests"
+        raise ImportError(msg)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("fsspec.core.url_to_fs", lacking)
+        with pytest.raises(
+            MissingDependencyError, match="needs a further package; it req"
+        ):
+            open_source("nowhere://bucket/file.csv")
     monkeypatch.setitem(__import__("sys").modules, "fsspec", None)
     with pytest.raises(MissingDependencyError, match="pip install fsspec"):
         open_source("nowhere://bucket/file.csv")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 import warnings
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from fastmmd.cli.errors import UsageError
 from fastmmd.cli.output import say
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from fastmmd.cli.options import DataPath, Reading
     from fastmmd.sketch import Sketch
@@ -49,8 +50,28 @@ def open_samples(
             "first."
         )
         raise UsageError(msg)
-    first, second = (_open(path, reading) for path in (a, b))
+    first, second = (
+        _open(path, own)
+        for path, own in zip((a, b), _readings((a, b), reading), strict=True)
+    )
     return first, second
+
+
+def _readings(paths: Sequence[DataPath], reading: Reading) -> list[Reading]:
+    """Return how to read each side: options for text are for the side that is text."""
+    if reading.types is None and reading.delimiter is None:
+        return [reading for _ in paths]
+    from fastmmd.tables.paths import find_files
+
+    data = [path for path in paths if not is_sketch(path)]
+    text = {
+        path: find_files(_path(path), format_name=reading.format)[2] in ("csv", "jsonl")
+        for path in data
+    }
+    if not any(text.values()):
+        return [reading for _ in paths]
+    plain = dataclasses.replace(reading, types=None, delimiter=None)
+    return [reading if text.get(path) else plain for path in paths]
 
 
 def is_sketch(path: DataPath, /) -> bool:

@@ -36,7 +36,16 @@ KINDS = {
 _OPTIONS = {
     name: "--" + name.replace("_", "-")
     for name in (
-        *("array", "by", "columns", "delimiter", "encoding", "exclude", "format"),
+        *(
+            "array",
+            "by",
+            "checkpoint_seconds",
+            "columns",
+            "delimiter",
+            "encoding",
+            "exclude",
+            "format",
+        ),
         *("kernel", "kinds", "level", "like", "margin", "max_levels", "missing"),
         *("n_resamples", "sample_rows", "scale", "stream", "types", "where"),
     )

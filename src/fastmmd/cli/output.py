@@ -106,7 +106,9 @@ def result_fields(
 
 def notes(texts: Sequence[str], /) -> Fields:
     """Return notes as fields of a table."""
-    return [("note", text[:1].upper() + text[1:]) for text in texts]
+    from fastmmd.cli.errors import translate
+
+    return [("note", text[:1].upper() + text[1:]) for text in map(translate, texts)]
 
 
 def names(words: Sequence[str], /) -> str:

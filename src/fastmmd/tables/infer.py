@@ -158,9 +158,10 @@ def _agree(
         raw = "numeric"
     asked = kinds.get(name, "numeric" if raw == "null" else str(raw))
     if asked not in ("categorical", raw) and raw != "null":
+        choices = " or ".join(f'"{kind}"' for kind in dict.fromkeys(("categorical", raw)))
         msg = (
-            f'`kinds` must say "categorical" or "{raw}" of column `{name}`, which is '
-            f'{type_}; got "{asked}".'
+            f"`kinds` must say {choices} of column `{name}`, which is {type_}; got "
+            f'"{asked}".'
         )
         raise DataError(msg)
     names = {type_name(t) for k, t in found if k != "null"}

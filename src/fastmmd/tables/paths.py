@@ -64,6 +64,9 @@ def find_files(
     if not items:
         msg = "`data` must name at least one file; got an empty list."
         raise DataError(msg)
+    if "" in items:
+        msg = "`data` must be a path, a pattern or a URL; got an empty text."
+        raise DataError(msg)
     found: dict[str, pafs.FileInfo] = {}
     labels: dict[str, str] = {}
     roots, system = [], None
@@ -121,6 +124,9 @@ def _through_fsspec(url: str) -> tuple[Any, str]:
         raise MissingDependencyError(msg) from error
     try:
         system, path = fsspec.core.url_to_fs(url)
+    except ImportError as error:
+        msg = f"`{url}` needs a further package; {error}."
+        raise MissingDependencyError(msg) from error
     except (ValueError, OSError) as error:
         msg = f"`{url}` must be a path or a URL of a known kind; {error}"
         raise DataError(msg) from error
@@ -168,6 +174,9 @@ def _search(
     except (OSError, pa.ArrowException) as error:
         msg = f"`{text}` must be a place that can be reached; {error}."
         raise DataError(msg) from error
+    if not infos and info.type != pafs.FileType.Directory:
+        msg = f"`{text}` must be a pattern that some files match; none does."
+        raise DataError(msg)
     if not infos:
         known = ", ".join(SUFFIXES)
         msg = (

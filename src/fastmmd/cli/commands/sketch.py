@@ -22,6 +22,7 @@ from fastmmd.cli.options import (
     KernelName,
     Output,
     Reading,
+    check_seed,
 )
 from fastmmd.cli.output import count, duration, notes, write_json, write_report
 from fastmmd.cli.progress import brief, watching
@@ -109,7 +110,7 @@ def sketch(
                 **columns.keywords(),
                 kernel=kernel,
                 n_bins=bins,
-                rng=seed,
+                rng=check_seed(seed),
                 stream=stream,
                 n_threads=threads,
                 progress=watcher,

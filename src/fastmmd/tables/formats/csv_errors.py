@@ -143,11 +143,14 @@ class Diagnosis:
         where = "" if row is None else f"line {row}, "
         if "UTF8" in value:
             self._refuse_encoding(f"{where}column `{name}` is not", error)
+        asked = name in self.form.types
+        why = "as asked for with `types`" if asked else "like the rows before"
         msg = (
-            f"`{self.file.shown}`, {where}column `{name}` must be of type {type_} like the "
-            f"rows before; got {value[:60]}. If the column holds text, pass "
-            f"`types={{{name!r}: 'string'}}`."
+            f"`{self.file.shown}`, {where}column `{name}` must be of type {type_} {why}; got "
+            f"{value[:60]}."
         )
+        if not asked:
+            msg += f" If the column holds text, pass `types={{{name!r}: 'string'}}`."
         raise DataError(msg) from error
 
 
