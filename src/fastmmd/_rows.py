@@ -7,6 +7,7 @@ read, so a million float32 or integer rows cost no second copy in memory.
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -86,7 +87,13 @@ def check_rows(sample: SampleLike, /, *, name: str, allow_empty: bool = False) -
     """Return `sample` as `Rows`; one dimension is read as one column."""
     if isinstance(sample, Rows):
         return sample
-    check_not_lazy(sample, name=name)
+    check_read(sample, name=name)
+    if isinstance(sample, (str, os.PathLike)):
+        msg = (
+            f"`{name}` must be an array of numbers; got a path. "
+            "`fastmmd.tables.two_sample_test` reads files."
+        )
+        raise TypeError(msg)
     if is_table(sample):
         msg = (
             f"`{name}` must be an array of numbers; got a table ({type(sample).__name__}). "
@@ -138,17 +145,24 @@ def is_table(sample: Any, /) -> bool:
     )
 
 
-def check_not_lazy(sample: Any, /, *, name: str) -> None:
-    """Raise for a query that is not yet run, such as a LazyFrame of Polars.
+def check_read(sample: Any, /, *, name: str) -> None:
+    """Raise for data that are not yet read: a lazy frame of Polars, a dataset of PyArrow.
 
-    It could be run here, but whether its outcome fits in memory only the user knows.
+    They could be read here, but whether they fit in memory only the user knows.
     """
     kind = type(sample)
+    read = None
     if hasattr(kind, "collect") and hasattr(kind, "collect_schema"):
+        read = "collect"
+    elif (
+        hasattr(kind, "to_table") and hasattr(kind, "to_batches") and not is_table(sample)
+    ):
+        read = "to_table"
+    if read is not None:
         msg = (
-            f"`{name}` must be a table or an array; got a {kind.__name__}, a query that is "
-            f"not yet run. Pass `{name}.collect()`, or, if its outcome does not fit in "
-            "memory, the path of its files to `fastmmd.tables`."
+            f"`{name}` must be a table or an array; got a {kind.__name__}, whose rows are "
+            f"not read yet. Pass `{name}.{read}()`, or, if it does not fit in memory, the "
+            "path of its files to `fastmmd.tables`."
         )
         raise TypeError(msg)
 

@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.csv as pacsv
+import pyarrow.dataset as pads
 import pyarrow.parquet as pq
 import pytest
 from scipy.stats import binom
@@ -194,7 +195,9 @@ def test_queries_that_were_not_run_are_refused_by_name(place):
     name = "xy"[place]
     data = [pl.from_arrow(A), pl.from_arrow(SAME)]
     data[place] = data[place].lazy()
-    message = rf"`{name}` must be a table .* LazyFrame, .*Pass `{name}\.collect\(\)`"
+    message = (
+        rf"`{name}` must be a table .* LazyFrame, whose rows .*Pass `{name}\.collect\(\)`"
+    )
     with pytest.raises(TypeError, match=message):
         fastmmd.two_sample_test(*data)
     with pytest.raises(TypeError, match=message):
@@ -210,6 +213,37 @@ def test_queries_that_were_not_run_are_refused_by_name(place):
         fastmmd.k_sample_test(data[place], A, A)
     with pytest.raises(TypeError, match=r"Pass `sample\.collect\(\)`"):
         Schema.infer(data[place])
+
+
+def test_datasets_and_paths_are_told_where_to_go(tmp_path):
+    pq.write_table(A, tmp_path / "a.parquet")
+    dataset = pads.dataset(tmp_path / "a.parquet")
+    for data in (dataset, dataset.scanner()):
+        with pytest.raises(
+            TypeError, match=r"rows are not read yet. Pass `y.to_table\(\)`"
+        ):
+            tables.two_sample_test(A, data)
+        with pytest.raises(TypeError, match=r"Pass `x.to_table\(\)`"):
+            fastmmd.two_sample_test(data, [1.0, 2.0])
+    for path in (tmp_path / "a.parquet", "a.parquet"):
+        with pytest.raises(
+            TypeError, match=r"`x` must be .*got a path. `fastmmd.tables.two_sample_test`"
+        ):
+            fastmmd.two_sample_test(path, path)
+
+
+def test_values_that_arrow_cannot_hold_are_named():
+    for values, why in (
+        ([10**30, 1], "too large .*: column k"),
+        ([1, "a"], "column k with type object"),
+        ([1j, 2j], "column k with type complex128"),
+        (pd.arrays.SparseArray([0, 1]), r"\(column k\) not supported"),
+    ):
+        frame = pd.DataFrame({"x": [1.0, 2.0], "k": values})
+        with pytest.raises(
+            DataError, match=rf"`y` must be .* can hold; .*{why}\. Convert such a column"
+        ):
+            fastmmd.two_sample_test(A, frame)
 
 
 @pytest.mark.parametrize("place", [0, 1])

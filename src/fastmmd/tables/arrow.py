@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from fastmmd._errors import DataError
-from fastmmd._rows import check_not_lazy, is_table
+from fastmmd._rows import check_read, is_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +27,7 @@ def as_table(data: Any, /, *, name: str = "table") -> pa.Table:
     elif isinstance(data, pa.RecordBatch):
         table = pa.Table.from_batches([data])
     elif not is_table(data):
-        check_not_lazy(data, name=name)
+        check_read(data, name=name)
         msg = (
             f"`{name}` must be a table: a DataFrame of pandas or Polars, a PyArrow table or "
             f"another object with the Arrow protocol; got {type(data).__name__}."
@@ -36,10 +36,15 @@ def as_table(data: Any, /, *, name: str = "table") -> pa.Table:
     else:
         try:
             table = _convert(data, name)
-        except (pa.ArrowException, TypeError) as error:
+        except DataError:
+            raise
+        except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
             # Arrow's message has the column in its second argument.
-            why = "; ".join(str(part) for part in error.args)
-            msg = f"`{name}` must be a table that Arrow can hold; {why}."
+            why = "; ".join(str(part).rstrip(".") for part in error.args)
+            msg = (
+                f"`{name}` must be a table that Arrow can hold; {why}. Convert such a "
+                "column, or drop it first."
+            )
             raise DataError(msg) from error
     check_names(table.schema.names, origin=f"`{name}`")
     return table
@@ -65,7 +70,14 @@ def _convert(data: Any, name: str) -> pa.Table:
         # Names may be numbers or, of columns on several levels, tuples.
         names = [str(own) for own in data.columns]
         check_names(names, origin=f"`{name}`")
-        table = pa.Table.from_pandas(data.set_axis(names, axis=1), preserve_index=False)
+        frame = data.set_axis(names, axis=1)
+        try:
+            table = pa.Table.from_pandas(frame, preserve_index=False)
+        except OverflowError as error:
+            # Arrow does not say where; whole numbers of any size are Python's own.
+            wide = [own for own in names if _too_large(frame[own])]
+            msg = f"{error}: column {', '.join(wide)}"
+            raise OverflowError(msg) from error
         return table.replace_schema_metadata(None)
     if hasattr(data, "__arrow_c_stream__"):
         return pa.table(data)
@@ -74,6 +86,16 @@ def _convert(data: Any, name: str) -> pa.Table:
     import pyarrow.interchange
 
     return pyarrow.interchange.from_dataframe(data)
+
+
+def _too_large(column: Any) -> bool:
+    try:
+        pa.array(column, from_pandas=True)
+    except OverflowError:
+        return True
+    except (pa.ArrowException, TypeError, ValueError):
+        return False
+    return False
 
 
 def without_views(data: Any, /) -> Any:

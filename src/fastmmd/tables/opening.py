@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from fastmmd._errors import DataError
-from fastmmd._rows import check_not_lazy, is_table
+from fastmmd._rows import check_read, is_table
 from fastmmd._validation import check_choice
 from fastmmd.tables.arrow import as_table, check_names
 from fastmmd.tables.conditions import check_columns
@@ -107,7 +107,7 @@ def open_source(
         table = as_table(data, name="data")
         source = _assemble("table", None, [File("", "")], Memory(table))
     else:
-        check_not_lazy(data, name="data")
+        check_read(data, name="data")
         given: Any = data
         if not isinstance(given, (str, os.PathLike, list, tuple)):
             msg = (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from fastmmd._random import spawn
-from fastmmd._rows import check_not_lazy, is_table
+from fastmmd._rows import check_read, is_table
 from fastmmd._twosample import compare
 from fastmmd._twosample import k_sample_test as test_k_arrays
 from fastmmd._twosample import two_sample_test as test_arrays
@@ -280,7 +280,7 @@ def _sources(x: Any, y: Any) -> list[Source]:
 def _check_kinds(samples: Sequence[Any], names: Sequence[str]) -> None:
     """Raise if an array is compared with a table: its columns have no names."""
     for sample, name in zip(samples, names, strict=True):
-        check_not_lazy(sample, name=name)
+        check_read(sample, name=name)
         if isinstance(sample, np.ndarray):
             msg = (
                 f"`{name}` must be a table; got an array, whose columns have no names. "
