@@ -16,6 +16,10 @@ NAMES = (
     "flowchart",
     "blobs",
     "approximation",
+    "family",
+    "efficiency",
+    "table1",
+    "type2",
     "bounds",
 )
 """In the order of the paper; each is the name of its module, too."""

@@ -44,6 +44,14 @@ LOOKS: Mapping[str, Look] = {
     "grid": Look(label="Grid", light="#a67c00", dark="#f0e442", marker="P"),
     "linear": Look(label="MMD-linear", light="#7f7f7f", dark="#a6a6a6", marker="X"),
     "block": Look(label="B-test", light="#5b6fb5", dark="#aab6ee", marker="h"),
+    "textbook": Look(
+        label="Exact, NumPy",
+        light="#1a1a1a",
+        dark="#f2f2f2",
+        marker="d",
+        line=(0, (4, 2)),
+    ),
+    "sketch": Look(label="Sketches", light="#008a64", dark="#2ecc9b", marker="*"),
     # Tests: what a test is built on has its colour.
     "fastmmd": Look(label="FastMMD", light="#0072b2", dark="#56b4e9", marker="o"),
     "bootstrap": Look(label="Bootstrap", light="#1a1a1a", dark="#f2f2f2", marker="D"),

@@ -112,7 +112,9 @@ def trace(bins: BinGram, /, *, kernel: int = 0) -> float:
     return max(float(spread_x + spread_y) / (n_x + n_y - 2), 0.0)
 
 
-def hollow_moments(bins: BinGram, /, *, kernel: int = 0) -> HollowMoments:
+def hollow_moments(
+    bins: BinGram, /, *, kernel: int = 0, hollow: FloatArray | None = None
+) -> HollowMoments:
     r"""Return the moments that the analytic null distributions are made of.
 
     Parameters
@@ -121,6 +123,8 @@ def hollow_moments(bins: BinGram, /, *, kernel: int = 0) -> HollowMoments:
         The two samples, at least two bins of each.
     kernel : int, default=0
         Which kernel.
+    hollow : ndarray of shape (n_bins, n_bins), optional
+        What `hollow_gram` returns, if it is known already.
 
     Returns
     -------
@@ -158,7 +162,7 @@ def hollow_moments(bins: BinGram, /, *, kernel: int = 0) -> HollowMoments:
             f"got {n_bins_x} and {bins.n_bins - n_bins_x}."
         )
         raise ValueError(msg)
-    hollow = hollow_gram(bins, kernel=kernel)
+    hollow = hollow_gram(bins, kernel=kernel) if hollow is None else hollow
     t1 = trace(bins, kernel=kernel)
     n_pairs, n_triples = effective_numbers(bins)
     t2 = float(np.einsum("ij,ij->", hollow, hollow) / n_pairs)
@@ -175,7 +179,8 @@ def hollow_moments(bins: BinGram, /, *, kernel: int = 0) -> HollowMoments:
             third_cumulant=0.0,
             degenerate=True,
         )
-    t3 = float(np.einsum("ij,ij->", hollow @ hollow, hollow) / n_triples)
+    # Symmetric; written with the transpose so that half of the product is computed.
+    t3 = float(np.einsum("ij,ij->", hollow @ hollow.T, hollow) / n_triples)
     # What every covariance obeys: Cauchy-Schwarz below, nested norms above.
     t3 = min(max(t3, t2**2 / t1), t2**1.5)
     return HollowMoments(
@@ -215,11 +220,8 @@ def cube_factor(n_x: int, n_y: int, /) -> float:
     return a**3 * (within + 3 / (n_x**2 * n_y) + 3 / (n_x * n_y**2))
 
 
-def scaled_hollow(
-    bins: BinGram, moments: HollowMoments, /, *, kernel: int = 0
-) -> FloatArray:
+def scaled_hollow(hollow: FloatArray, moments: HollowMoments, /) -> FloatArray:
     """Return the hollow matrix scaled so that ``z' H z`` has the variance of `T`."""
-    hollow = hollow_gram(bins, kernel=kernel)
     square = float(np.einsum("ij,ij->", hollow, hollow))
     return hollow * np.sqrt(moments.variance / (2.0 * square))
 

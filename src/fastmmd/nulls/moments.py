@@ -11,6 +11,7 @@ from fastmmd.nulls.hollow import hollow_moments
 
 if TYPE_CHECKING:
     from fastmmd.nulls.bins import BinGram
+    from fastmmd.nulls.hollow import HollowMoments
 
 # Below this skewness the curve is normal to more digits than a double holds.
 _NEARLY_NORMAL = 1e-7
@@ -49,7 +50,11 @@ def gamma_pvalue(bins: BinGram, /, *, kernel: int = 0) -> float:
     >>> 0.05 < gamma_pvalue(bins) < 1.0
     True
     """
-    moments = hollow_moments(bins, kernel=kernel)
+    return gamma_tail(hollow_moments(bins, kernel=kernel))
+
+
+def gamma_tail(moments: HollowMoments, /) -> float:
+    """Return the p-value from a gamma distribution with two of these moments."""
     if moments.degenerate:
         return 1.0
     # T + tr S is the biased statistic, of mean tr S; a gamma law starts at 0 as it does.
@@ -91,7 +96,11 @@ def pearson_pvalue(bins: BinGram, /, *, kernel: int = 0) -> float:
     >>> pearson_pvalue(bins) < 1e-6
     True
     """
-    moments = hollow_moments(bins, kernel=kernel)
+    return pearson_tail_of(hollow_moments(bins, kernel=kernel))
+
+
+def pearson_tail_of(moments: HollowMoments, /) -> float:
+    """Return the p-value from a Pearson III curve with these three moments."""
     if moments.degenerate:
         return 1.0
     return pearson_tail(moments.statistic / sqrt(moments.variance), moments.skewness)

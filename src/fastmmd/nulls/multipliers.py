@@ -81,12 +81,12 @@ def multiply_bins(
     observed = np.zeros(bins.n_kernels)
     matrices: list[FloatArray | None] = []
     for kernel in range(bins.n_kernels):
-        moments = hollow_moments(bins, kernel=kernel)
+        hollow = hollow_gram(bins, kernel=kernel)
+        moments = hollow_moments(bins, kernel=kernel, hollow=hollow)
         if moments.degenerate:
             matrices.append(None)
             continue
         observed[kernel] = moments.statistic / np.sqrt(moments.variance)
-        hollow = hollow_gram(bins, kernel=kernel)
         matrices.append(hollow / np.sqrt(2.0 * np.einsum("ij,ij->", hollow, hollow)))
     statistics = np.zeros((n_resamples, bins.n_kernels))
     batch_size = max(1, _BATCH_BYTES // (16 * bins.n_bins))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fastmmd.nulls.hollow import hollow_moments, scaled_hollow
+from fastmmd.nulls.hollow import hollow_gram, hollow_moments, scaled_hollow
 from fastmmd.nulls.pvalues import permutation_pvalue
 from fastmmd.nulls.weighted_chi_square import weighted_chi_square_tail
 
@@ -22,12 +22,13 @@ def null_weights(bins: BinGram, /, *, kernel: int = 0) -> tuple[FloatArray, floa
     0 as the statistic has mean 0, and their squares and cubes have the right sums.
     Empty for constant data.
     """
-    moments = hollow_moments(bins, kernel=kernel)
+    hollow = hollow_gram(bins, kernel=kernel)
+    moments = hollow_moments(bins, kernel=kernel, hollow=hollow)
     if moments.degenerate:
         return np.empty(0), moments.statistic
-    weights: FloatArray = np.linalg.eigvalsh(
-        scaled_hollow(bins, moments, kernel=kernel)
-    ).astype(np.float64, copy=False)
+    weights: FloatArray = np.linalg.eigvalsh(scaled_hollow(hollow, moments)).astype(
+        np.float64, copy=False
+    )
     return weights, moments.statistic
 
 
