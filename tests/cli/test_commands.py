@@ -388,7 +388,7 @@ def test_reproduce_lists_the_experiments(call, call_json):
     assert call("reproduce", "sinusoids", "--list").stdout == listed.stdout
     assert "  sinusoids " in listed.stdout
     assert "Figure 5: the error of FastMMD" in listed.stdout
-    found = call_json("reproduce")
+    found = call_json("reproduce")["experiments"]
     assert [each["name"] for each in found][:2] == ["sinusoids", "diameter"]
 
 
@@ -400,7 +400,7 @@ def test_reproduce_writes_files_and_a_verdict(tmp_path, call, call_json):
     assert done.stdout.count("Figure 1") == 1
     assert f"7 in {tmp_path / 'sinusoids'}" in done.stdout
     assert "  holds     Holds if every difference is within rounding" in done.stdout
-    found = call_json(*words, "--seed", 3)
+    found = call_json(*words, "--seed", 3)["experiments"]
     assert [(each["experiment"], each["seed"]) for each in found] == [("sinusoids", 3)]
     assert len(found[0]["files"]) == len(list((tmp_path / "sinusoids").iterdir()))
 
@@ -465,6 +465,12 @@ def test_bars_of_experiments():
         def remove_task(self, task):
             self.tasks[task]["removed"] = True
 
+        def stop(self):
+            self.moves = False
+
+        def start(self):
+            self.moves = True
+
     bar = Bar()
     watcher = ExperimentWatcher(2, bar)
     watcher.start("blobs")
@@ -473,7 +479,9 @@ def test_bars_of_experiments():
     assert bar.tasks[0]["text"] == "blobs"
     assert bar.tasks[1]["removed"]
     assert (bar.tasks[2]["title"], bar.tasks[2]["completed"]) == ("Sums", 2)
-    watcher.end()
+    with watcher.ended():
+        assert not bar.moves
+    assert bar.moves
     assert bar.tasks[0]["completed"] == 1
     assert bar.tasks[2]["removed"]
     assert steps(0, 8, 1.0) == "0 of 8"
@@ -482,4 +490,5 @@ def test_bars_of_experiments():
     silent = ExperimentWatcher(1)
     silent.start("blobs")
     silent(Step("blobs", "Rows", 1, 4))
-    silent.end()
+    with silent.ended():
+        pass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pty
 import re
@@ -136,6 +137,27 @@ def test_progress_on_a_terminal(large, tmp_path, start, run):
     assert "a sketch of 300,000 rows." in " ".join(plain.split())
     assert "\x1b[" in seen
     assert run(*words).stderr == ""
+
+
+def test_reports_of_experiments_go_where_output_goes(tmp_path, start):
+    # Bars on the terminal, the report into a file.
+    words = ("reproduce", "sinusoids", "diameter", "--quick", "--out", tmp_path)
+    report = tmp_path / "report.txt"
+    master, slave = pty.openpty()
+    with report.open("wb") as stream:
+        process = start(*words, stdin=slave, stdout=stream, stderr=slave)
+        os.close(slave)
+        seen = b""
+        with contextlib.suppress(OSError):  # the process has closed its end
+            while data := os.read(master, 4096):
+                seen += data
+    os.close(master)
+    assert process.wait(timeout=60) == 0
+    assert "Experiments" in seen.decode()
+    text = report.read_text()
+    assert text.startswith("sinusoids, Figure 1: holds.\n")
+    assert "\ndiameter, Figure 2: holds partly.\n" in text
+    assert "claim" not in seen.decode()
 
 
 @pytest.fixture

@@ -90,12 +90,19 @@ class ExperimentWatcher:
         if self._bar is not None:
             self._bar.update(self._all, text=name)
 
-    def end(self) -> None:
-        """Say that it has ended."""
+    @contextlib.contextmanager
+    def ended(self) -> Iterator[None]:
+        """Say that it has ended; inside the block the bars are away, for its report."""
         self._n_done += 1
-        if self._bar is not None:
-            self._bar.update(self._all, completed=self._n_done)
-            self._remove_part()
+        if self._bar is None:
+            yield
+            return
+        self._bar.update(self._all, completed=self._n_done)
+        self._remove_part()
+        # While it moves, rich sends to the terminal whatever is printed, even to a file.
+        self._bar.stop()
+        yield
+        self._bar.start()
 
     def __call__(self, at: Step, /) -> None:
         """Take a report."""
