@@ -35,11 +35,14 @@ _TOPIC_SHAPE = 0.05
 _IMAGE_SHAPE = 0.1
 """Of the gamma variables that mix topics in an image: a few topics each."""
 
-_CLASS_SPREAD = 0.85
+_TOPIC_TILT = 0.7
 """How far the logarithms of a topic's share differ between the two kinds of images."""
 
 _MEDIAN_POINTS, _POINTS_SPREAD = 500.0, 0.5
 """Key points of an image: log-normal, its median and the deviation of its logarithm."""
+
+_PATTERNS_TILT = 0.8
+"""How far the logarithms of the numbers of patterns do."""
 
 _MEDIAN_PATTERNS, _PATTERNS_SPREAD = 250.0, 1.2
 """Different patterns in an image: grass or bricks repeat few of them, a street shows many."""
@@ -75,7 +78,8 @@ def make_bags(
 
     An image has patterns, each of a topic that decides the law of its word; and key points,
     each of a pattern, at a place by the law of the topic. The two kinds of images differ in
-    the shares of their topics.
+    the shares of their topics and in how many patterns they show. The constants give MMDs
+    and deviations of the size that the paper has on its images.
     Histograms of words in the whole image, its quarters and its sixteenths are put side by
     side and divided by their sum.
     """
@@ -83,11 +87,15 @@ def make_bags(
     words = (ranks + _RANK_SHIFT) ** -_RANK_POWER
     topics = words * rng.gamma(_TOPIC_SHAPE, size=(_N_TOPICS, n_words))
     places = rng.gamma(1.0, size=(_N_TOPICS, _N_CELLS))
-    shares = rng.gamma(1.0, size=_N_TOPICS)
-    tilt = _CLASS_SPREAD * rng.standard_normal(_N_TOPICS)
+    tilt = _TOPIC_TILT * rng.standard_normal(_N_TOPICS)
     laws = _Laws(_steps(topics), _steps(places), n_words)
     x, y = (
-        laws.draw(n, shares * np.exp(sign * tilt / 2.0), rng)
+        laws.draw(
+            n,
+            np.exp(sign * tilt / 2.0),
+            _MEDIAN_PATTERNS * np.exp(sign * _PATTERNS_TILT / 2.0),
+            rng,
+        )
         for n, sign in zip(n_images, (1.0, -1.0), strict=True)
     )
     return Bags(x, y)
@@ -102,13 +110,19 @@ class _Laws:
     cells: FloatArray
     n_words: int
 
-    def draw(self, n_images: int, shares: FloatArray, rng: np.random.Generator) -> Any:
+    def draw(
+        self,
+        n_images: int,
+        shares: FloatArray,
+        median_patterns: float,
+        rng: np.random.Generator,
+    ) -> Any:
         """Return the histograms of images whose topics have these shares."""
         n_points, n_patterns = (
             _log_normal(median, spread, n_images, rng)
             for median, spread in (
                 (_MEDIAN_POINTS, _POINTS_SPREAD),
-                (_MEDIAN_PATTERNS, _PATTERNS_SPREAD),
+                (median_patterns, _PATTERNS_SPREAD),
             )
         )
         mixed = rng.gamma(
