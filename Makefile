@@ -33,7 +33,7 @@ test: lint  ## run the static checks, then the tests with coverage
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m "not calibration" --cov
 
 # Each engine in an environment of its own. Workers import what tests/ shares.
-ENGINE_TEST = FASTMMD_ENGINE=$(1) PYTHONPATH=tests $(2) -m pytest tests/engines/$(1) \
+ENGINE_TEST = FASTMMD_ENGINE=$(1) PYTHONPATH=$(CURDIR)/tests $(2) -m pytest tests/engines/$(1) \
 	-o addopts=--import-mode=importlib -o filterwarnings=default -q
 
 test-engines: test-dask test-ray test-spark test-sail  ## run the tests on Dask, Ray and Spark (Java 17)
