@@ -33,7 +33,7 @@ test: lint  ## run the static checks, then the tests with coverage
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m "not calibration" --cov
 
 # Each engine in an environment of its own. Workers import what tests/ shares.
-ENGINE_TEST = FASTMMD_ENGINE=$(1) PYTHONPATH=tests $(2) -m pytest tests/engines/$(1) \
+ENGINE_TEST = FASTMMD_ENGINE=$(1) PYTHONPATH=$(CURDIR)/tests $(2) -m pytest tests/engines/$(1) \
 	-o addopts=--import-mode=importlib -o filterwarnings=default -q
 
 test-engines: test-dask test-ray test-spark test-sail  ## run the tests on Dask, Ray and Spark (Java 17)
@@ -85,7 +85,7 @@ docs: $(VENV)/.docs  ## build the documentation into docs/_build/html
 
 # Pictures and verdicts of the documentation. REPRODUCE=approximation for one of them.
 REPRODUCE ?= all
-reproduce: $(VENV)/.experiments  ## compute the paper's figures again (20 minutes; REPRODUCE="all --quick")
+reproduce: $(VENV)/.package  ## compute the paper's figures again (20 minutes; REPRODUCE="all --quick")
 	$(BIN)/fastmmd reproduce $(REPRODUCE) --out docs/reproduced
 
 calibrate: $(VENV)/.dev  ## check levels and powers by simulation (slow)
@@ -100,7 +100,7 @@ clean:  ## remove the environment and everything that was built
 $(VENV)/.package: pyproject.toml $(NATIVE)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) install --upgrade "pip>=25.1"
-	$(PIP) install --editable ".[grid,cli]"
+	$(PIP) install --editable ".[experiments]"
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.package
@@ -117,10 +117,6 @@ $(VENV)/.dev: $(VENV)/.package
 
 $(VENV)/.bench: $(VENV)/.package
 	$(PIP) install --group bench
-	touch $@
-
-$(VENV)/.experiments: $(VENV)/.package
-	$(PIP) install --editable ".[experiments]"
 	touch $@
 
 $(VENV)/.docs: $(VENV)/.package

@@ -24,6 +24,7 @@ MODULES = {
     "fastmmd.bounds": fastmmd.bounds,
     "fastmmd.circular": fastmmd.circular,
     "fastmmd.datasets": fastmmd.datasets,
+    "fastmmd.experiments": importlib.import_module("fastmmd.experiments"),
     "fastmmd.kernels": importlib.import_module("fastmmd.kernels"),
     "fastmmd.tables": fastmmd.tables,
 }

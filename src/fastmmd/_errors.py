@@ -18,6 +18,12 @@ class IncompatibleSketchError(ValueError):
     """Two sketches cannot be merged or compared; the message says what differs."""
 
 
+MAKE_ALIKE = (
+    "make one like the other, by its `like` or by `fastmmd.tables.sketch_source(like=)`"
+)
+"""The remedy for sketches that were not made alike; the command line has its own words."""
+
+
 class SketchFileError(ValueError):
     """A file is not a sketch that can be read; the message says why."""
 

@@ -7,6 +7,7 @@ read, so a million float32 or integer rows cost no second copy in memory.
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 _CHECK_ELEMENTS = 2**20
 """Numbers looked at together when searching for NaN: 8 MB, whatever the sample's size."""
+
+_MIDDLE_ROWS = 64
+"""Rows whose median is their middle: anywhere amid the data will do."""
 
 
 @final
@@ -76,6 +80,14 @@ class Rows:
         part = self.select(indices)
         return part if isinstance(part, np.ndarray) else part.toarray()
 
+    def middle(self) -> FloatArray:
+        """Return a point amid the rows, to measure from: the median of some of them.
+
+        Not the mean, which one outlier could carry away.
+        """
+        step = max(1, self.n_rows // _MIDDLE_ROWS)
+        return np.asarray(np.median(self.take(slice(None, None, step)), axis=0))
+
     def spans(self, size: int, /) -> Iterator[tuple[int, int]]:
         """Yield (start, stop) of consecutive blocks of at most `size` rows."""
         for start in range(0, self.n_rows, size):
@@ -86,6 +98,13 @@ def check_rows(sample: SampleLike, /, *, name: str, allow_empty: bool = False) -
     """Return `sample` as `Rows`; one dimension is read as one column."""
     if isinstance(sample, Rows):
         return sample
+    check_read(sample, name=name)
+    if isinstance(sample, (str, os.PathLike)):
+        msg = (
+            f"`{name}` must be an array of numbers; got a path. "
+            "`fastmmd.tables.two_sample_test` reads files."
+        )
+        raise TypeError(msg)
     if is_table(sample):
         msg = (
             f"`{name}` must be an array of numbers; got a table ({type(sample).__name__}). "
@@ -135,6 +154,28 @@ def is_table(sample: Any, /) -> bool:
     return not hasattr(kind, "dtype") and (
         hasattr(kind, "columns") or not hasattr(kind, "type")
     )
+
+
+def check_read(sample: Any, /, *, name: str) -> None:
+    """Raise for data that are not yet read: a lazy frame of Polars, a dataset of PyArrow.
+
+    They could be read here, but whether they fit in memory only the user knows.
+    """
+    kind = type(sample)
+    read = None
+    if hasattr(kind, "collect") and hasattr(kind, "collect_schema"):
+        read = "collect"
+    elif (
+        hasattr(kind, "to_table") and hasattr(kind, "to_batches") and not is_table(sample)
+    ):
+        read = "to_table"
+    if read is not None:
+        msg = (
+            f"`{name}` must be a table or an array; got a {kind.__name__}, whose rows are "
+            f"not read yet. Pass `{name}.{read}()`, or, if it does not fit in memory, the "
+            "path of its files to `fastmmd.tables`."
+        )
+        raise TypeError(msg)
 
 
 def _is_sparse(sample: Any) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import functools
+import math
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,8 +15,10 @@ from fastmmd._validation import check_count
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_VARIABLES = ("FASTMMD_NUM_THREADS", "OMP_NUM_THREADS")
-"""Where the number is looked up, first come first served."""
+_OWN_VARIABLE = "FASTMMD_NUM_THREADS"
+_FOREIGN_VARIABLE = "OMP_NUM_THREADS"
+"""Where the number is looked up, first ours. A mistake in ours is an error; the other is
+written for other programs, so what we cannot read there is passed over."""
 
 _chosen: contextvars.ContextVar[int | None] = contextvars.ContextVar(
     "fastmmd_n_threads", default=None
@@ -41,9 +45,10 @@ def threads(n_threads: int | None, /) -> Iterator[None]:
 
     Notes
     -----
-    Without it the number is that of the environment variable ``FASTMMD_NUM_THREADS``, else
-    ``OMP_NUM_THREADS``, else the processors that this process may use. The limit belongs
-    to the current thread or task, not to the whole process. Results do not depend on it.
+    Without it the number is that of the environment variable ``FASTMMD_NUM_THREADS``, which
+    must be an integer of at least 1, else ``OMP_NUM_THREADS`` if it starts with one, else
+    the processors that this process may use. The limit belongs to the current thread or
+    task, not to the whole process. Results do not depend on it.
 
     Examples
     --------
@@ -67,12 +72,22 @@ def n_threads() -> int:
     chosen = _chosen.get()
     if chosen is not None:
         return chosen
-    for name in _VARIABLES:
-        # OpenMP allows a list, one number for each level of nesting.
-        first = os.environ.get(name, "").split(",")[0].strip()
-        if first.isdecimal() and int(first) > 0:
-            return int(first)
-    return _usable_processors()
+    own = os.environ.get(_OWN_VARIABLE, "").strip()
+    # OpenMP allows a list, one number for each level of nesting.
+    foreign = os.environ.get(_FOREIGN_VARIABLE, "").split(",")[0].strip()
+    if own:
+        if not _is_count(own):
+            msg = (
+                f"the environment variable `{_OWN_VARIABLE}` must be an integer of at least "
+                f"1, or not be set; got {own!r}."
+            )
+            raise ValueError(msg)
+        return int(own)
+    return int(foreign) if _is_count(foreign) else _usable_processors()
+
+
+def _is_count(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and int(text) > 0
 
 
 def _usable_processors() -> int:
@@ -81,8 +96,14 @@ def _usable_processors() -> int:
         available = len(os.sched_getaffinity(0))
     else:  # pragma: no cover - not on Linux
         available = os.cpu_count() or 1
+    return int(max(1, min(available, _container_processors())))
+
+
+@functools.cache
+def _container_processors() -> float:
+    """Return the processors that the container's quota pays for; read once."""
     with contextlib.suppress(OSError, ValueError):
         quota, period = Path("/sys/fs/cgroup/cpu.max").read_text("ascii").split()
         if quota != "max":
-            available = min(available, -(-int(quota) // int(period)))
-    return max(1, available)
+            return -(-int(quota) // int(period))
+    return math.inf

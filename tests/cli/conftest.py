@@ -138,9 +138,13 @@ def files(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def large(tmp_path_factory):
-    """Return a file that takes some seconds to sketch, in many row groups."""
+    """Return a file that takes some seconds to sketch, in many row groups.
+
+    Beside it, ``large.csv`` has the same rows.
+    """
     path = tmp_path_factory.mktemp("large") / "large.parquet"
     rng = np.random.default_rng(5)
     table = pa.table({name: rng.normal(size=300_000) for name in ("u", "v")})
     pq.write_table(table, path, row_group_size=10_000)
+    pacsv.write_csv(table, path.with_suffix(".csv"))
     return path

@@ -107,6 +107,18 @@ def test_options_reach_the_library(flights, call_json):
     assert found == expected.to_dict()
 
 
+def test_options_for_text_are_for_the_side_that_is_text(files, tmp_path, call, call_json):
+    text = (files / "a.csv").read_text().replace(",", ";")
+    (tmp_path / "a.csv").write_text(text)
+    words = (tmp_path / "a.csv", files / "b.parquet", "--delimiter", ";")
+    found = call_json("test", *words)
+    assert found == call_json("test", files / "a.csv", files / "b.parquet")
+    assert call_json("plan", *words)["rows"] == [300, 250]
+    call("sketch", files / "b.parquet", "-o", tmp_path / "b.mmd")
+    words = (tmp_path / "b.mmd", tmp_path / "a.csv", "--types", "f0=float")
+    assert call_json("test", *words, "--delimiter", ";")["n_y"] == 300
+
+
 def test_names_with_commas_are_quoted(tmp_path, call_json):
     table = pa.table({"a,b": np.arange(30.0), "c": np.arange(30.0) % 7})
     for name in "xy":
@@ -142,6 +154,7 @@ def test_notes_on_what_was_left_out(tmp_path, call):
         line for line in call(*words).stdout.splitlines() if line.startswith("  note ")
     ]
     assert len(notes) == 4
+    assert "`exclude`" not in call(*words).stdout
     assert "Columns that not all data have, left out: `only_a`." in notes[0]
     assert "Constant columns, which tell nothing: `same`." in notes[1]
     assert "5 of 60 rows of" in notes[2]
@@ -202,6 +215,26 @@ def test_rows_left_out_are_told(tmp_path, call):
     done = call("sketch", b, "-o", tmp_path / "b.mmd", "--like", a, "--resume")
     assert "5 rows with missing values left out." in done.stdout
     assert "There was no checkpoint" in done.stdout
+
+
+def test_a_full_disk_leaves_the_checkpoint(files, tmp_path, call, monkeypatch):
+    from fastmmd import Sketch
+
+    def fail(_, path):
+        raise OSError(28, "No space left on device", str(path))
+
+    target = tmp_path / "a.mmd"
+    monkeypatch.setattr(Sketch, "save", fail)
+    done = call("sketch", files / "a.csv", "-o", target)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr == (
+        f"error: `{target}`: No space left on device. The same command with --resume goes "
+        "on from where it was.\n"
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["a.mmd.part"]
+    monkeypatch.undo()
+    assert call("sketch", files / "a.csv", "-o", target, "--resume").returncode == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["a.mmd"]
 
 
 def test_a_named_stream_gives_the_same_sketch_anywhere(files, tmp_path, call):
@@ -355,7 +388,7 @@ def test_reproduce_lists_the_experiments(call, call_json):
     assert call("reproduce", "sinusoids", "--list").stdout == listed.stdout
     assert "  sinusoids " in listed.stdout
     assert "Figure 5: the error of FastMMD" in listed.stdout
-    found = call_json("reproduce")
+    found = call_json("reproduce")["experiments"]
     assert [each["name"] for each in found][:2] == ["sinusoids", "diameter"]
 
 
@@ -367,7 +400,7 @@ def test_reproduce_writes_files_and_a_verdict(tmp_path, call, call_json):
     assert done.stdout.count("Figure 1") == 1
     assert f"7 in {tmp_path / 'sinusoids'}" in done.stdout
     assert "  holds     Holds if every difference is within rounding" in done.stdout
-    found = call_json(*words, "--seed", 3)
+    found = call_json(*words, "--seed", 3)["experiments"]
     assert [(each["experiment"], each["seed"]) for each in found] == [("sinusoids", 3)]
     assert len(found[0]["files"]) == len(list((tmp_path / "sinusoids").iterdir()))
 
@@ -432,6 +465,12 @@ def test_bars_of_experiments():
         def remove_task(self, task):
             self.tasks[task]["removed"] = True
 
+        def stop(self):
+            self.moves = False
+
+        def start(self):
+            self.moves = True
+
     bar = Bar()
     watcher = ExperimentWatcher(2, bar)
     watcher.start("blobs")
@@ -440,7 +479,9 @@ def test_bars_of_experiments():
     assert bar.tasks[0]["text"] == "blobs"
     assert bar.tasks[1]["removed"]
     assert (bar.tasks[2]["title"], bar.tasks[2]["completed"]) == ("Sums", 2)
-    watcher.end()
+    with watcher.ended():
+        assert not bar.moves
+    assert bar.moves
     assert bar.tasks[0]["completed"] == 1
     assert bar.tasks[2]["removed"]
     assert steps(0, 8, 1.0) == "0 of 8"
@@ -449,4 +490,5 @@ def test_bars_of_experiments():
     silent = ExperimentWatcher(1)
     silent.start("blobs")
     silent(Step("blobs", "Rows", 1, 4))
-    silent.end()
+    with silent.ended():
+        pass

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import sys
 
@@ -11,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import fastmmd
+from fastmmd import tables
 from fastmmd.cli import errors
 from fastmmd.cli.errors import explain, translate
 
@@ -24,19 +27,26 @@ def bad(tmp_path_factory):
     data = (folder / "good.parquet").read_bytes()
     (folder / "cut.parquet").write_bytes(data[:-30])
     (folder / "ragged.csv").write_text("x,y\n1,2\n3,4,5\n")
+    os.mkfifo(folder / "pipe")
+    (folder / "semicolons.csv").write_text("x;y\n1;2\n3;4\n")
+    (folder / "tabs.csv").write_text("x\ty\n1,5\t2\n")
+    (folder / "latin.csv").write_bytes("x,y\nZürich,1\nBern,2\n".encode("latin1"))
     (folder / "words.csv").write_text("x,y\n1,2\n3,four\n")
     pq.write_table(pa.table({"z": [1.0, 2.0]}), folder / "others.parquet")
     empty = pa.table({"x": pa.array([None] * 50, pa.float64()), "y": good["y"]})
     pq.write_table(empty, folder / "empty.parquet")
     pq.write_table(good.slice(0, 0), folder / "none.parquet")
     pq.write_table(good.slice(0, 1), folder / "one.parquet")
+    gaps = pa.table({"x": [None, None, 1.0], "y": [1.0, 2.0, 3.0]})
+    pq.write_table(gaps, folder / "gaps.parquet")
     holes = [None, *range(49)]
     pq.write_table(pa.table({"x": holes, "y": good["y"]}), folder / "holes.parquet")
     (folder / "cut.mmd").write_bytes(b"FASTMMD\0 and then nothing")
-    for name, dim in (("a", 1), ("b", 2)):
+    for name, n_rows, dim in (("a", 5, 1), ("b", 5, 2), ("single", 1, 1)):
         sketch = fastmmd.Sketch(fastmmd.Gaussian(1.0), dim, stream=name)
-        sketch.update(np.ones((5, dim)))
+        sketch.update(np.ones((n_rows, dim)))
         sketch.save(folder / f"{name}.mmd")
+    tables.sketch_source(folder / "good.parquet", checkpoint=folder / "half.mmd.part")
     return folder
 
 
@@ -47,12 +57,35 @@ CASES = {
         ("test", "{0}/god.parquet", GOOD[0]),
         (
             3,
-            r"must be a file or a folder; there is none\. In `.*` there is `good.parquet`",
+            r"must be a file or a folder; there is none\. Did you mean `.*/good.parquet`\?",
         ),
     ),
-    "wrong sketch": (("inspect", "{0}/c.mmd"), (3, "there is none. In `.*` there is `")),
+    "wrong sketch": (
+        ("inspect", "{0}/cutt.mmd"),
+        (3, r"there is none\. Did you mean `.*/cut.mmd`\?"),
+    ),
+    "no such sketch": (
+        ("inspect", "{0}/january.mmd"),
+        (3, "there is none. In `.*` there is `a.mmd`, `b.mmd`"),
+    ),
     "wrong folder": (("inspect", "{0}/no/c.mmd"), (3, "must be a sketch file")),
     "corrupt footer": (("test", "{0}/cut.parquet", GOOD[0]), (3, r"cut\.parquet")),
+    "delimiter of the file": (
+        ("inspect", "{0}/semicolons.csv"),
+        (3, "Pass `--delimiter ';'`, or `--delimiter ,` if it is one column"),
+    ),
+    "tabs": (
+        ("inspect", "{0}/tabs.csv"),
+        (3, "If values are separated by '.t', pass `--delimiter tab`"),
+    ),
+    "encoding of the file": (
+        ("test", "{0}/latin.csv", "{0}/latin.csv"),
+        (3, "in the encoding utf-8; column `x` is not.*`--encoding latin1`"),
+    ),
+    "encoding": (
+        ("inspect", "{0}/latin.csv", "--encoding", "latin-one"),
+        (2, "`--encoding` must be the name of an encoding"),
+    ),
     "ragged": (("inspect", "{0}/ragged.csv"), (3, "line 3, must have 2 values")),
     "words among numbers": (
         ("test", "{0}/words.csv", GOOD[0]),
@@ -68,16 +101,40 @@ CASES = {
         (3, "--missing"),
     ),
     "no rows": (("test", "{0}/none.parquet", GOOD[0]), (3, "must have at least one row")),
-    "one row": (("test", "{0}/one.parquet", GOOD[0]), (3, "at least 2 rows")),
+    "one row": (
+        ("test", "{0}/one.parquet", GOOD[0]),
+        (3, r"`.*/one.parquet` must have at least 2 rows; got 1\."),
+    ),
+    "one row of a sample": (
+        ("test", GOOD[0], "{0}/one.parquet", "--sample-rows", "20"),
+        (3, r"`.*/one.parquet` must have at least 2 rows; got 1\."),
+    ),
+    "one row without missing values": (
+        ("test", GOOD[0], "{0}/gaps.parquet", "--missing", "drop"),
+        (
+            3,
+            "gaps.parquet` must have at least 2 rows; got 1 without missing values, of 3",
+        ),
+    ),
+    "one row in a sketch": (
+        ("compare", "{0}/a.mmd", "{0}/single.mmd"),
+        (3, r"`.*/single.mmd` must have at least 2 rows; got 1\."),
+    ),
     "no rows left": (("test", *GOOD, "--where", "x > 99"), (3, "none does")),
     "cut sketch": (("compare", "{0}/cut.mmd", "{0}/a.mmd"), (3, "checksum")),
     "other sketch": (
         ("compare", "{0}/a.mmd", "{0}/b.mmd"),
-        (3, "differ in n_columns.*--like"),
+        (
+            3,
+            (
+                "error: sketches must be made alike to be compared: make both with the same "
+                "--like, or .*--like OTHER`. They differ in n_columns: 1 and 2"
+            ),
+        ),
     ),
     "merge others": (
         ("merge", "{0}/a.mmd", "{0}/b.mmd", "-o", "{0}/ab.mmd"),
-        (3, "b.mmd`: sketches must be made alike"),
+        (3, "b.mmd`: sketches must be made alike to be merged: make both with .*--like"),
     ),
     "merge twice": (
         ("merge", "{0}/a.mmd", "{0}/a.mmd", "-o", "{0}/aa.mmd"),
@@ -91,6 +148,36 @@ CASES = {
     "unknown in by": (("test", GOOD[0], "--by", "w"), (2, "`--by` must name columns")),
     "bad condition": (("test", *GOOD, "--where", "x >"), (2, "`--where` must be")),
     "unlike condition": (("test", *GOOD, "--where", "x = 'a'"), (2, "`--where` must")),
+    "seed": (("test", *GOOD, "--seed", "-1"), (2, "--seed must be an integer of at")),
+    "seed of a sketch": (
+        ("sketch", GOOD[0], "-o", "{0}/c.mmd", "--seed", "-1"),
+        (2, "--seed must be an integer of at least 0; got -1"),
+    ),
+    "seconds": (
+        ("sketch", GOOD[0], "-o", "{0}/c.mmd", "--checkpoint-seconds", "0"),
+        (2, "`--checkpoint-seconds` must be a finite number greater than 0"),
+    ),
+    "kinds": (
+        (
+            "test",
+            "{0}/latin.csv",
+            "{0}/latin.csv",
+            "--encoding",
+            "latin1",
+            "--kinds",
+            "x=time",
+        ),
+        (
+            2,
+            '`--kinds` must say "categorical" of column `x`, which is string; got "time"',
+        ),
+    ),
+    "types that do not fit": (
+        ("test", "{0}/semicolons.csv", GOOD[0], "--delimiter", ";", "--types", "x=date"),
+        (3, "column `x` must be of type date32.* as asked for with `--types`; got '1'.$"),
+    ),
+    "no path": (("inspect", ""), (3, "must be a path, a pattern or a URL")),
+    "no match": (("inspect", "{0}/*.arrow"), (3, "a pattern that some files match")),
     "level": (
         ("test", *GOOD, "--level", "2"),
         (2, "`--level` must be a number strictly"),
@@ -128,6 +215,44 @@ CASES = {
     "no sketches": (("merge", "-o", "{0}/c.mmd"), (2, "at least one sketch")),
     "no output": (("sketch", GOOD[0]), (2, "--output")),
     "output folder": (("sketch", GOOD[0], "-o", "{0}"), (2, "is a folder")),
+    "output to a pipe": (
+        ("sketch", GOOD[0], "-o", "{0}/pipe"),
+        (2, "--output must be a file, which can be replaced; `.*` is a device or a pipe"),
+    ),
+    "data from a pipe": (
+        ("test", GOOD[0], "{0}/pipe"),
+        (3, "it is a device or a pipe, and data are read more than once"),
+    ),
+    "data from standard input": (
+        ("test", GOOD[0], "-"),
+        (2, "`-` stands for no data: .*write what comes from a pipe to a file first"),
+    ),
+    "output over data": (
+        ("sketch", "{0}/words.csv", "-o", "{0}/words.csv"),
+        (
+            2,
+            "--output must be a new file or a sketch, which is replaced; `.*words.csv` is",
+        ),
+    ),
+    "merge over data": (
+        ("merge", "{0}/a.mmd", "-o", "{0}/good.parquet"),
+        (2, "--output must be a new file or a sketch"),
+    ),
+    "sketch of a sketch": (
+        ("sketch", "{0}/a.mmd", "-o", "{0}/c.mmd"),
+        (2, "a.mmd` is a sketch already. `fastmmd merge` adds sketches up"),
+    ),
+    "compare data": (
+        ("compare", GOOD[0], "{0}/a.mmd"),
+        (3, "good.parquet` must be a sketch; it is none. `fastmmd test` takes data, too"),
+    ),
+    "inspect a checkpoint": (
+        ("inspect", "{0}/half.mmd.part"),
+        (
+            3,
+            "half.mmd.part` must be .*; it is the checkpoint of one that is not finished",
+        ),
+    ),
     "output nowhere": (("sketch", GOOD[0], "-o", "{0}/no/c.mmd"), (2, "that exists")),
     "unknown option": (
         ("test", *GOOD, "--wher", "x"),
@@ -154,6 +279,39 @@ def test_errors_are_one_line(name, bad, call):
     assert done.stderr.count("\n") == 1
     assert re.search(message, done.stderr), done.stderr
     assert sorted(path.name for path in bad.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    "name", ["wrong path", "ragged", "level", "unknown option", "one data set"]
+)
+def test_errors_are_json_too(name, bad, call):
+    words, (status, _) = CASES[name]
+    plain = call(*(word.format(bad) for word in words))
+    done = call(*(word.format(bad) for word in words), "--json")
+    assert (done.returncode, done.stderr) == (status, plain.stderr)
+    message = done.stderr.removeprefix("error: ").removesuffix("\n")
+    kind = {2: "usage", 3: "data"}[status]
+    assert done.stdout.count("\n") == 1
+    assert json.loads(done.stdout) == {
+        "error": {"kind": kind, "status": status, "message": message}
+    }
+
+
+def test_interruptions_and_defects_are_json_too(files, call, monkeypatch):
+    import fastmmd.tables
+
+    for error, status, kind in (
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (RuntimeError("oh"), 70, "defect"),
+    ):
+
+        def fail(*_, error=error, **__):
+            raise error
+
+        monkeypatch.setattr(fastmmd.tables, "two_sample_test", fail)
+        done = call("test", files / "a.parquet", files / "b.parquet", "--json")
+        assert done.returncode == status
+        assert json.loads(done.stdout)["error"]["kind"] == kind
 
 
 @pytest.mark.parametrize("name", ["wrong path", "level", "unknown option"])
@@ -229,7 +387,7 @@ def test_other_warnings_are_shown(files, tmp_path, call, monkeypatch):
     ],
 )
 def test_explain(error, expected):
-    text, status = explain(error)
+    status, text = explain(error)
     assert text.startswith(expected[0])
     assert status == expected[1]
 
@@ -243,6 +401,7 @@ def test_explain(error, expected):
         ("Pass `format`, one of", "Pass `--format`, one of"),
         ("(consider `exclude`): `level`.", "(consider `--exclude`): `level`."),
         ("missing values in `level`, `by`", "missing values in `level`, `by`"),
+        ("Pass `delimiter='\\t'`.", "Pass `--delimiter tab`."),
         ("`speed=fast` stays", "`speed=fast` stays"),
         ("`level=not python` moves", "`--level 'not python'` moves"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pty
 import re
@@ -14,24 +15,35 @@ import time
 
 import pytest
 
+from fastmmd.sketch.container import read_container
+
 OFTEN = ("--checkpoint-seconds", "0.001", "--bins", "64")
-"""A checkpoint after each row group: some megabytes of writing make the run last."""
+"""A checkpoint after each batch: some megabytes of writing make the run last."""
 
 
-def wait_for(path, process):
-    """Wait until a file is there and the process is still at work."""
+def wait_for(path, process, stage="sampling"):
+    """Wait until a checkpoint of a stage is there and the process is still at work."""
     end = time.monotonic() + 60
-    while not path.exists():
+    while not path.exists() or stage_of(path) != stage:
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < end
         time.sleep(0.005)
 
 
-def test_kill_and_resume_gives_the_same_bytes(large, tmp_path, run, start):
+def stage_of(path):
+    return read_container(path, "fastmmd-checkpoint", 1)[0]["stage"]
+
+
+@pytest.mark.parametrize(
+    ("suffix", "stage"),
+    [(".parquet", "sketching"), (".csv", "sampling"), (".csv", "sketching")],
+)
+def test_kill_and_resume_gives_the_same_bytes(suffix, stage, large, tmp_path, run, start):
     target, undisturbed = tmp_path / "killed.mmd", tmp_path / "undisturbed.mmd"
+    large = large.with_suffix(suffix)
     words = ("sketch", large, *OFTEN, "-o")
     process = start(*words, target)
-    wait_for(tmp_path / "killed.mmd.part", process)
+    wait_for(tmp_path / "killed.mmd.part", process, stage)
     process.kill()
     process.communicate()
     # Still at work when it was killed: otherwise nothing was tested.
@@ -57,7 +69,8 @@ def test_kill_and_resume_gives_the_same_bytes(large, tmp_path, run, start):
 
 def test_interrupt_leaves_the_old_output(large, tmp_path, start):
     target = tmp_path / "out.mmd"
-    target.write_bytes(b"what was there before")
+    old = b"FASTMMD\0 and what was there before"
+    target.write_bytes(old)
     process = start("sketch", large, *OFTEN, "-o", target, text=True)
     wait_for(tmp_path / "out.mmd.part", process)
     process.send_signal(signal.SIGINT)
@@ -69,7 +82,7 @@ def test_interrupt_leaves_the_old_output(large, tmp_path, start):
     )
     names = sorted(path.name for path in tmp_path.iterdir())
     assert names == ["out.mmd", "out.mmd.part"]
-    assert target.read_bytes() == b"what was there before"
+    assert target.read_bytes() == old
 
 
 def test_interrupt_before_the_first_checkpoint(files, tmp_path, call, monkeypatch):
@@ -124,6 +137,27 @@ def test_progress_on_a_terminal(large, tmp_path, start, run):
     assert "a sketch of 300,000 rows." in " ".join(plain.split())
     assert "\x1b[" in seen
     assert run(*words).stderr == ""
+
+
+def test_reports_of_experiments_go_where_output_goes(tmp_path, start):
+    # Bars on the terminal, the report into a file.
+    words = ("reproduce", "sinusoids", "diameter", "--quick", "--out", tmp_path)
+    report = tmp_path / "report.txt"
+    master, slave = pty.openpty()
+    with report.open("wb") as stream:
+        process = start(*words, stdin=slave, stdout=stream, stderr=slave)
+        os.close(slave)
+        seen = b""
+        with contextlib.suppress(OSError):  # the process has closed its end
+            while data := os.read(master, 4096):
+                seen += data
+    os.close(master)
+    assert process.wait(timeout=60) == 0
+    assert "Experiments" in seen.decode()
+    text = report.read_text()
+    assert text.startswith("sinusoids, Figure 1: holds.\n")
+    assert "\ndiameter, Figure 2: holds partly.\n" in text
+    assert "claim" not in seen.decode()
 
 
 @pytest.fixture

@@ -63,6 +63,18 @@ def test_every_draw_follows_the_kernel(method, rng):
     np.testing.assert_allclose((frequencies**2).mean(axis=0), 1.0, atol=0.16)
 
 
+def test_draws_differ_as_they_should(rng):
+    def draw(method):
+        return approximation.draw(method, 4096, rng).frequencies
+
+    pairs = draw("orthogonal").reshape(-1, 2, 2)
+    np.testing.assert_allclose((pairs[:, 0] * pairs[:, 1]).sum(axis=1), 0.0, atol=1e-13)
+    independent = draw("fourier").reshape(-1, 2, 2)
+    assert np.abs((independent[:, 0] * independent[:, 1]).sum(axis=1)).mean() > 0.5
+    # Means of independent frequencies stray by 1/64, those of Sobol points far less.
+    assert np.abs(draw("sobol").mean(axis=0)).max() < 0.1 / 64
+
+
 def test_negative_squares_count_as_zero():
     np.testing.assert_array_equal(distance(np.array([-1.0, 0.0, 4.0])), [0.0, 0.0, 2.0])
 

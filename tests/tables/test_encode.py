@@ -369,6 +369,12 @@ def test_bytes_that_are_no_text_are_refused_by_name():
         DataError, match="column `raw` must hold text in UTF-8; got binary"
     ):
         Schema.infer(table)
+    # Readers of JSON lines call anything a string.
+    wrong = pa.array([b"\xff\xfe", b"a"]).view(pa.string())
+    with pytest.raises(
+        DataError, match="column `raw` must hold text in UTF-8; got string"
+    ):
+        Schema.infer(pa.table({"raw": wrong}))
 
 
 def test_columns_of_the_same_name_are_refused():

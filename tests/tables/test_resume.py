@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import pytest
 
 import fastmmd
 from fastmmd import DataError, SketchFileError
+from fastmmd.sketch.container import read_container, write_container
 from fastmmd.tables import checkpoint as checkpoint_module
 from fastmmd.tables import new_sketch, open_source, sketch_source
 from fastmmd.tables import sketching as sketching_module
@@ -45,6 +47,20 @@ def data(tmp_path):
     return folder
 
 
+def write_text(table, path):
+    """Write a table as CSV or JSON lines, packed or not, by the name of the file."""
+    name = path.name.removesuffix(".gz")
+    if name.endswith(".csv"):
+        sink = pa.BufferOutputStream()
+        pacsv.write_csv(table, sink)
+        text = sink.getvalue().to_pybytes()
+    else:
+        columns = table.to_pandas()
+        text = columns.to_json(orient="records", lines=True).encode()
+    path.write_bytes(gzip.compress(text) if path.suffix == ".gz" else text)
+    return path
+
+
 @pytest.fixture(autouse=True)
 def _small_batches(monkeypatch):
     monkeypatch.setattr("fastmmd.tables.source._FEWEST_ROWS", 64)
@@ -57,7 +73,7 @@ def run(data, path, *, stop_after=None, **options):
 
     def listen(progress):
         seen.append(progress)
-        if progress.stage == "sketching" and len(seen) == stop_after:
+        if len(seen) == stop_after:
             raise Interrupted
 
     options = {"missing": "drop", "kernel": KERNELS, "n_bins": 8} | options
@@ -77,22 +93,35 @@ def saved(sketch, path):
     return path.read_bytes()
 
 
-def test_going_on_gives_the_same_bytes_wherever_it_stopped(data, tmp_path):
+def check_every_stop(data, tmp_path, step):
+    """Stop a run at many places, in both passes; whatever is left to do is done once."""
     whole, seen = run(data, tmp_path / "never")
     expected = saved(whole, tmp_path / "whole.mmd")
-    sampling = sum(progress.stage == "sampling" for progress in seen)
-    n_steps = len(seen)
-    assert n_steps - sampling > 50
-    for stop in range(sampling + 1, n_steps, 8):
+    n_first = sum(progress.stage == "sampling" for progress in seen)
+    assert min(n_first, len(seen) - n_first) > 2 * step
+    for stop in {*range(1, len(seen), step), n_first - 4, n_first}:
         path = tmp_path / f"stop-{stop}"
         with pytest.raises(Interrupted):
             run(data, path, stop_after=stop)
         resumed, later = run(data, path, resume=True)
         assert saved(resumed, tmp_path / "resumed.mmd") == expected
-        # The first pass is not repeated, and no batch is either.
-        assert {progress.stage for progress in later} <= {"sketching"}
-        assert len(later) == n_steps - stop
-        assert not later or later[-1].n_dropped == seen[-1].n_dropped > 0
+        # No pass is repeated, and no batch is either: nothing lost and nothing doubled.
+        assert later == seen[stop:]
+
+
+def test_going_on_gives_the_same_bytes_wherever_it_stopped(data, tmp_path):
+    check_every_stop(data, tmp_path, 8)
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.csv.gz"])
+def test_one_text_file_is_gone_on_with_in_its_middle(name, tmp_path):
+    check_every_stop(write_text(make(1000), tmp_path / name), tmp_path, 5)
+
+
+def test_a_sample_that_was_drawn_in_two_runs_is_the_same(data, tmp_path, monkeypatch):
+    # Fewer rows than there are, so that rows already kept are thrown out later.
+    monkeypatch.setattr("fastmmd.tables.sketching.sample_size", lambda _: 300)
+    check_every_stop(data, tmp_path, 21)
 
 
 def test_a_run_can_be_interrupted_more_than_once(data, tmp_path):
@@ -166,20 +195,29 @@ def test_damaged_checkpoints_are_refused(data, tmp_path):
     with pytest.raises(SketchFileError, match="checksum does not match"):
         run(data, path, resume=True)
     fastmmd.Sketch(fastmmd.Gaussian(1.0), 1).save(path)
-    with pytest.raises(SketchFileError, match="it holds a 'fastmmd-sketch'"):
+    with pytest.raises(SketchFileError, match="it is not a checkpoint but a sketch"):
         run(data, path, resume=True)
 
 
 def test_checkpoints_that_make_no_sense_are_refused(data, tmp_path):
-    from fastmmd.sketch.container import read_container, write_container
-
     path = tmp_path / "stop"
+
+    def check(changes):
+        header, arrays = read_container(path, "fastmmd-checkpoint", 1)
+        for change in changes:
+            write_container(path, header | change, arrays)
+            with pytest.raises(
+                DataError, match="must be a checkpoint; it cannot be used"
+            ):
+                run(data, path, resume=True)
+
     run(data, path)
-    header, arrays = read_container(path, "fastmmd-checkpoint", 1)
-    for change in ({"total": {}}, {"part": "x"}, {"current": 3}):
-        write_container(path, header | change, arrays)
-        with pytest.raises(DataError, match="must be a checkpoint; it cannot be used"):
-            run(data, path, resume=True)
+    check([{"total": {}}, {"part": "x"}, {"current": 3}, {"stage": "sampling"}])
+    with pytest.raises(Interrupted):
+        run(data, path, stop_after=3)
+    check(
+        [{"row": "x"}, {"stage": "sketching"}, {"tables": [{"place": 0, "n_bytes": 9}]}]
+    )
 
 
 def test_tables_in_memory_have_no_checkpoint(tmp_path):
@@ -194,11 +232,11 @@ import sys, fastmmd
 from fastmmd.tables import sketch_source, source
 
 source._FEWEST_ROWS = source._MOST_ROWS = 512
-data, checkpoint, out = sys.argv[1:]
+data, checkpoint, out, seconds = sys.argv[1:]
 sketch = sketch_source(
     data,
     checkpoint=checkpoint,
-    checkpoint_seconds=1e-9,
+    checkpoint_seconds=float(seconds),
     resume=True,
     missing="drop",
     kernel="gaussian",
@@ -208,23 +246,40 @@ sketch.save(out)
 """
 
 
-def test_killed_and_resumed(tmp_path):
-    pq.write_table(make(60_000), tmp_path / "a.parquet", row_group_size=10_000)
-    command = [sys.executable, "-c", PROGRAM, tmp_path / "a.parquet"]
+@pytest.mark.parametrize(
+    ("name", "stage"),
+    [
+        ("a.parquet", "sketching"),
+        ("a.csv", "sampling"),
+        ("a.csv", "sketching"),
+        ("a.jsonl", "sketching"),
+    ],
+)
+def test_killed_and_resumed(name, stage, tmp_path):
+    data = tmp_path / name
+    if data.suffix == ".parquet":
+        pq.write_table(make(60_000), data, row_group_size=10_000)
+    else:
+        write_text(make(60_000), data)
+    command = [sys.executable, "-c", PROGRAM, data]
     checkpoint = tmp_path / "checkpoint"
-    process = subprocess.Popen([*command, checkpoint, tmp_path / "killed.mmd"])
+    process = subprocess.Popen([*command, checkpoint, tmp_path / "killed.mmd", "1e-9"])
     deadline = time.monotonic() + 60
-    while not checkpoint.exists() and time.monotonic() < deadline:
+    while time.monotonic() < deadline:
         time.sleep(0.005)
-    time.sleep(0.1)
+        if checkpoint.exists():
+            header, _ = read_container(checkpoint, "fastmmd-checkpoint", 1)
+            if header["stage"] == stage and header["n_read"]:
+                break
     process.send_signal(signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL
     assert not (tmp_path / "killed.mmd").exists()
     # Somewhere in the middle, else the test shows nothing.
-    header, _ = checkpoint_module.read_container(checkpoint, "fastmmd-checkpoint", 1)
+    header, _ = read_container(checkpoint, "fastmmd-checkpoint", 1)
+    assert header["stage"] == stage
     assert 0 < header["n_read"] < 60_000
-    subprocess.run([*command, checkpoint, tmp_path / "resumed.mmd"], check=True)
-    subprocess.run([*command, tmp_path / "other", tmp_path / "whole.mmd"], check=True)
+    for place, out in ((checkpoint, "resumed.mmd"), (tmp_path / "other", "whole.mmd")):
+        subprocess.run([*command, place, tmp_path / out, "1e9"], check=True)
     assert (tmp_path / "resumed.mmd").read_bytes() == (
         tmp_path / "whole.mmd"
     ).read_bytes()

@@ -381,7 +381,9 @@ def test_progress_is_told(tmp_path):
     assert stages == sorted(stages)
     assert set(stages) == {"sampling", "sketching"}
     last = told[-1]
-    assert (last.n_read, last.n_rows, last.parts_done, last.n_parts) == (3000, None, 1, 1)
+    assert (last.n_read, last.n_rows, last.parts_done, last.n_parts) == (3000, 3000, 1, 1)
+    # Before the first pass has counted them, nobody knows how many rows a text file has.
+    assert [p.n_rows for p in told if p.stage == "sampling"] == [None] * (len(told) // 2)
     assert last.fraction == 1.0
     shares = [p.fraction for p in told if p.stage == "sketching"]
     assert shares == sorted(shares)

@@ -7,6 +7,7 @@ import gzip
 import itertools
 import json
 import pickle
+import re
 import shutil
 
 import numpy as np
@@ -546,19 +547,66 @@ def test_splitting_by_folder(folder):
 # --- What is refused
 
 
-def test_wrong_paths_say_what_is_near(tmp_path):
-    (tmp_path / "flights.parquet").touch()
+def test_wrong_paths_say_what_is_near(tmp_path, monkeypatch):
     (tmp_path / "sub").mkdir()
-    with pytest.raises(
-        DataError, match=r"there is none\. In `.*` there is `flights.parquet`"
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "sub" / "flights.parquet").touch()
+    (tmp_path / "flights.parquet").touch()
+    monkeypatch.chdir(tmp_path)
+    for typed, meant in (
+        ("flihgts.parquet", "flights.parquet"),
+        ("./flihgts.parquet", "./flights.parquet"),
+        ("sub/flight.parquet", "sub/flights.parquet"),
+        ("subb/flights.parquet", "sub/flights.parquet"),
+        ("subb/what.csv", "sub"),
+        (tmp_path / "flihgts.parquet", tmp_path / "flights.parquet"),
     ):
-        open_source(tmp_path / "flihgts.parquet")
-    with pytest.raises(DataError, match=r"In `.*` there is `flights.parquet`, `sub`\."):
-        open_source(tmp_path / "zzzzzz" / "deep" / "deeper.csv")
+        message = f"`{typed}` must be a file or a folder; there is none. Did you mean `{meant}`?"
+        with pytest.raises(DataError, match=f"^{re.escape(message)}$"):
+            open_source(typed)
+    # What can be read comes first.
+    with pytest.raises(
+        DataError, match=r"In `\.` there is `flights.parquet`, `empty`, `sub`\.$"
+    ):
+        open_source("zzzzzz/deep/deeper.csv")
     with pytest.raises(DataError, match=r"there is none\.$"):
-        open_source(tmp_path / "sub" / "x.csv")
-    with pytest.raises(DataError, match="must hold data files"):
+        open_source(tmp_path / "empty" / "x.csv")
+    with pytest.raises(DataError, match="must be a pattern that some files match; none"):
         open_source(str(tmp_path / "*.csv"))
+    with pytest.raises(DataError, match=r"empty` must hold data files; none is there"):
+        open_source(tmp_path / "empty")
+    for i in range(9):
+        (tmp_path / f"{i}.csv").touch()
+    with pytest.raises(DataError, match=r"there is `0\.csv`, .*`4\.csv`, …"):
+        open_source("zzzzzz")
+
+
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [
+        ("bad.csv", "bad.csv"),
+        ("./bad.csv", "./bad.csv"),
+        ("sub", "sub/bad.csv"),
+        ("sub/", "sub/bad.csv"),
+        ("sub/b*.csv", "sub/bad.csv"),
+        ("*/bad.csv", "sub/bad.csv"),
+        ("b?d.csv", "bad.csv"),
+        (["sub/good.csv", "bad.csv"], "bad.csv"),
+        (["sub", "good.csv"], "sub/bad.csv"),
+    ],
+)
+def test_files_are_called_as_they_were_typed(typed, shown, tmp_path, monkeypatch):
+    (tmp_path / "sub").mkdir()
+    for place in (tmp_path, tmp_path / "sub"):
+        csv(place / "bad.csv", "a,b\n1,2\n3\n")
+        csv(place / "good.csv", "a,b\n1,2\n3,4\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(DataError, match=f"^`{re.escape(shown)}`, line 3, must"):
+        open_source(typed)
+    absolute = [tmp_path / own for own in typed] if isinstance(typed, list) else typed
+    absolute = absolute if isinstance(typed, list) else tmp_path / typed
+    with pytest.raises(DataError, match=f"^`{re.escape(str(tmp_path))}/.*bad.csv`, line"):
+        open_source(absolute if isinstance(absolute, list) else str(absolute))
 
 
 @pytest.mark.parametrize("thing", [3, None, {"a": 1}, np.zeros(3)])
@@ -616,11 +664,46 @@ def test_a_damaged_row_group_is_named(tmp_path):
         read_all(source)
 
 
+def test_files_that_one_may_not_read_are_named(tmp_path, monkeypatch):
+    pq.write_table(TABLE, tmp_path / "a.parquet")
+
+    def refuse(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    # Root may read everything, so the refusal is played.
+    monkeypatch.setattr(pq, "ParquetFile", refuse)
+    with pytest.raises(DataError, match=r"a\.parquet` must be a file that you may read"):
+        open_source(tmp_path / "a.parquet")
+    monkeypatch.setattr("fastmmd.tables.paths._below", refuse)
+    with pytest.raises(DataError, match=r"` must be a place that you may read"):
+        open_source(tmp_path)
+
+
 def test_a_damaged_compressed_file_is_named(tmp_path):
     WRITERS["a.csv.gz"](TABLE, tmp_path / "a.csv.gz")
     cut(tmp_path / "a.csv.gz", 0.5)
     with pytest.raises(DataError, match=r"`.*a\.csv\.gz` must be a complete CSV file"):
         read_all(open_source(tmp_path / "a.csv.gz"))
+
+
+@pytest.mark.parametrize("dictionary", [False, True])
+def test_a_single_wrong_bit_is_found_by_the_checksum_of_its_page(dictionary, tmp_path):
+    path = tmp_path / "a.parquet"
+    table = pa.table({"x": np.arange(1000.0), "s": ["word"] * 1000})
+    pq.write_table(
+        table,
+        path,
+        write_page_checksum=True,
+        compression="none",
+        use_dictionary=["s"] if dictionary else False,
+    )
+    data = bytearray(path.read_bytes())
+    data[data.find(b"word" if dictionary else np.float64(500.0).tobytes()) + 1] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(
+        DataError, match=r"`.*a\.parquet` must be a complete Parquet file; .*[Cc]hecksum"
+    ):
+        read_all(open_source(path))
 
 
 @pytest.mark.parametrize("sniffed", [64, 2**20])
@@ -630,6 +713,83 @@ def test_ragged_rows_are_named_by_line(sniffed, tmp_path, monkeypatch):
     message = r"a\.csv`, line 102, must have 2 values like the lines before; got 1: '3'"
     with pytest.raises(DataError, match=message):
         read_all(open_source(path))
+
+
+@pytest.mark.parametrize("mark", [";", "\t", "|"])
+def test_another_delimiter_is_suggested(mark, tmp_path):
+    text = "a;b;c\n1;2;x\n3;4;y\n".replace(";", mark)
+    path = csv(tmp_path / "a.csv", text)
+    message = (
+        rf"^`.*a\.csv` must have values separated by ','; its first line is .*\. Pass "
+        rf"`delimiter={re.escape(repr(mark))}`, or `delimiter=','` if it is one column\.$"
+    )
+    with pytest.raises(DataError, match=message):
+        open_source(path)
+    assert open_source(path, delimiter=mark).schema.names == ["a", "b", "c"]
+    assert open_source(path, delimiter=",").schema.names == [f"a{mark}b{mark}c"]
+    # Without names two lines must agree: text may have a semicolon anywhere.
+    with pytest.raises(DataError, match=message):
+        open_source(path, header=False)
+    path = csv(tmp_path / "text.csv", f"well{mark} perhaps\nyes\n")
+    assert open_source(path, header=False).schema.names == ["f0"]
+    assert open_source(csv(tmp_path / "one.csv", "a\n1\n")).schema.names == ["a"]
+
+
+def test_another_delimiter_is_suggested_where_lines_are_ragged(tmp_path):
+    path = csv(tmp_path / "a.csv", "a;b\n1,5;2\n3,5;4\n")
+    message = (
+        r"line 2, must have 1 value like the lines before; got 2: '1,5;2'\. If values are "
+        r"separated by ';', pass `delimiter=';'`\.$"
+    )
+    with pytest.raises(DataError, match=message):
+        open_source(path)
+    # The other way round: what was asked for is wrong.
+    path = csv(tmp_path / "b.csv", "a,b,c\n1,2,x;y\n")
+    with pytest.raises(DataError, match="separated by ',', pass `delimiter=','`"):
+        open_source(path, delimiter=";")
+    path = csv(tmp_path / "c.csv", "a,b\n1,2\n3\n")
+    with pytest.raises(DataError, match=r"got 1: '3'\.$"):
+        open_source(path)
+
+
+def test_another_encoding_is_suggested(tmp_path, monkeypatch):
+    text = "name,köln\n" + "x,1\n" * 100 + "ä,2\n"
+    (tmp_path / "names.csv").write_bytes(text.encode("latin1"))
+    (tmp_path / "values.csv").write_bytes(text.replace("ö", "o").encode("latin1"))
+    (tmp_path / "utf16.csv").write_bytes(text.encode("utf16"))
+    message = r"`.*\.csv` must be text in the encoding utf-8; .*`encoding='latin1'`\.$"
+    for sniffed in (2**20, 64):
+        monkeypatch.setattr("fastmmd.tables.formats.csv._SNIFF_BYTES", sniffed)
+        for name in ("names.csv", "values.csv"):
+            with pytest.raises(DataError, match=message):
+                read_all(open_source(tmp_path / name))
+            rows = read_all(open_source(tmp_path / name, encoding="latin1"))
+            assert rows[-1][1]["name"] == "ä"
+    with pytest.raises(DataError, match=r"line 102, column `name` is not\. Pass"):
+        read_all(open_source(tmp_path / "values.csv"))
+    # A column that is not read may hold anything.
+    source = open_source(tmp_path / "values.csv", columns=["koln"])
+    assert len(read_all(source)) == 101
+    with pytest.raises(DataError, match=r"starts as UTF-16 does.*`encoding='utf16'`"):
+        open_source(tmp_path / "utf16.csv")
+    rows = read_all(open_source(tmp_path / "utf16.csv", encoding="utf16"))
+    assert rows[-1][1] == {"name": "ä", "köln": 2.0}
+    with pytest.raises(DataError, match=r"encoding ascii; .*`encoding='utf8'`"):
+        read_all(open_source(tmp_path / "names.csv", encoding="ascii"))
+    with pytest.raises(ValueError, match=r"`encoding` must be the name of an encoding"):
+        open_source(tmp_path / "names.csv", encoding="latin-one")
+
+
+def test_names_without_rows_or_line_end(tmp_path):
+    csv(tmp_path / "a.csv", "a,b")
+    csv(tmp_path / "b.csv", "b,a\n1,x\n")
+    source = open_source(tmp_path / "*.csv")
+    assert [row for _, row in read_all(source)] == [{"a": "x", "b": 1.0}]
+    assert read_all(open_source(tmp_path / "a.csv")) == []
+    csv(tmp_path / "marked", "\ufeffa,b")
+    assert open_source(tmp_path / "marked", format="csv").schema.names == ["a", "b"]
+    with pytest.raises(DataError, match="must have rows; it is empty"):
+        open_source(csv(tmp_path / "c.csv", "\n\n"), header=False)
 
 
 def test_values_of_another_type_are_named_by_line_and_column(tmp_path, monkeypatch):
@@ -653,16 +813,24 @@ def test_other_broken_text(tmp_path):
         open_source(csv(tmp_path / "b.csv", "a,a\n1,2\n"))
     with pytest.raises(DataError, match=r"b\.jsonl` must be a complete JSON lines file"):
         open_source(csv(tmp_path / "b.jsonl", '{"a": 1}\n{"a": oops}\n'))
-    with pytest.raises(DataError, match=r"c\.jsonl` must be a complete JSON lines file"):
-        open_source(csv(tmp_path / "c.jsonl", '[{"a": 1}, {"a": 2}]'))
+    for text in ('[{"a": 1}, {"a": 2}]', '\ufeff [\n{"a": 1}\n]\n'):
+        with pytest.raises(
+            DataError, match=r"c\.jsonl` must have one object a line.*it is one array.*jq"
+        ):
+            open_source(csv(tmp_path / "c.jsonl", text))
+    for text in ("", "\n\n"):
+        with pytest.raises(DataError, match=r"one object a line, .*; it is empty\.$"):
+            open_source(csv(tmp_path / "e.jsonl", text))
     assert read_all(open_source(csv(tmp_path / "d.csv", "a,b\n"))) == []
 
 
 def test_fields_that_change_their_type_are_named(tmp_path, monkeypatch):
-    monkeypatch.setattr("fastmmd.tables.formats.json_lines._SNIFF_BYTES", 64)
     path = csv(tmp_path / "a.jsonl", '{"a": 1}\n' * 50 + '{"a": "x"}\n')
-    with pytest.raises(DataError, match=r"one kind of value in each field.*Pass `types`"):
-        read_all(open_source(path))
+    message = "in some lines the field `a` is a number, in others a string"
+    for sniffed in (2**20, 64):
+        monkeypatch.setattr("fastmmd.tables.formats.json_lines._SNIFF_BYTES", sniffed)
+        with pytest.raises(DataError, match=message):
+            read_all(open_source(path))
 
 
 def test_folders_must_be_named_alike(tmp_path):
@@ -678,6 +846,17 @@ def test_folders_must_be_named_alike(tmp_path):
 def test_unknown_places(monkeypatch):
     with pytest.raises(DataError, match="must be a path or a URL of a known kind"):
         open_source("nowhere://bucket/file.csv")
+
+    def lacking(_):
+        msg = "it requires requests"
+        raise ImportError(msg)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("fsspec.core.url_to_fs", lacking)
+        with pytest.raises(
+            MissingDependencyError, match="needs a further package; it req"
+        ):
+            open_source("nowhere://bucket/file.csv")
     monkeypatch.setitem(__import__("sys").modules, "fsspec", None)
     with pytest.raises(MissingDependencyError, match="pip install fsspec"):
         open_source("nowhere://bucket/file.csv")

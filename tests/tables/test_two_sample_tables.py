@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.csv as pacsv
+import pyarrow.dataset as pads
 import pyarrow.parquet as pq
 import pytest
 from scipy.stats import binom
@@ -99,6 +100,168 @@ def test_notes_tell_what_was_left_out():
     assert str(result).count("\nNote: ") == 3
     assert result.to_dict()["notes"] == list(result.notes)
     assert fastmmd.two_sample_test(np.zeros(5), np.ones(5)).notes == ()
+
+
+def test_results_name_their_columns(tmp_path):
+    more = A.append_column("z", [[1] * 800])
+    paths = [tmp_path / "a.parquet", tmp_path / "b.parquet"]
+    for table, path in zip((A, OTHER), paths, strict=True):
+        pq.write_table(table, path)
+    reference = tables.sketch_source(paths[0])
+    found = [
+        fastmmd.two_sample_test(A, OTHER, rng=0),
+        tables.two_sample_test(more, OTHER, rng=0),
+        tables.two_sample_test(*paths, rng=0),
+        tables.two_sample_test(*paths, sample_rows=100, rng=0),
+        fastmmd.compare(reference, tables.sketch_source(paths[1], like=reference)),
+        fastmmd.k_sample_test(A, SAME, OTHER, rng=0),
+    ]
+    for result in found:
+        assert result.columns == ("delay", "carrier", "late")
+        assert result.to_dict()["columns"] == ["delay", "carrier", "late"]
+        assert "\nColumns: delay, carrier, late." in str(result)
+    some = tables.two_sample_test(A, OTHER, columns=["late", "delay"], rng=0)
+    assert some.columns == ("late", "delay")
+    plain = fastmmd.two_sample_test(np.zeros(5), np.ones(5))
+    assert (plain.columns, plain.to_dict()["columns"]) == ((), [])
+    assert "Columns" not in str(plain)
+    wide = pa.table({f"c{i}": np.arange(9.0) for i in range(12)})
+    text = str(fastmmd.two_sample_test(wide, wide, rng=0))
+    assert "\nColumns: c0, c1, c2, c3, c4, c5, c6, … (12 in all)." in text
+
+
+def test_sketches_with_a_schema_of_the_users_own_have_the_names_it_has():
+    for schema, names in (
+        ({"columns": [{"name": "a"}, {"unit": "m"}, "b", {"name": 3}]}, ("a",)),
+        ({"columns": "a"}, ()),
+        ({"origin": "here"}, ()),
+    ):
+        x = fastmmd.Sketch(fastmmd.Gaussian(1.0), 1, schema=schema)
+        y = x.like()
+        x.update(np.arange(9.0))
+        y.update(np.arange(9.0))
+        assert fastmmd.compare(x, y, rng=0).columns == names
+
+
+def test_names_that_look_alike_are_told_of():
+    y = SAME.rename_columns(["Delay", "carrier", " late"])
+    result = tables.two_sample_test(A, y, rng=0)
+    assert result.notes == (
+        (
+            "columns that not all data have, left out: `delay`, `late`, `Delay`, ` late`. "
+            "Only in spaces or case differ `delay` and `Delay`, `late` and ` late`."
+        ),
+    )
+    with pytest.raises(
+        DataError, match="Only in spaces or case differ `late` and ` late`"
+    ):
+        tables.two_sample_test(A.select(["late"]), y.select([" late"]))
+
+
+def test_samples_are_called_by_their_files(tmp_path):
+    gaps = A.set_column(0, "delay", pa.array([None, 1.0, 2.0, 3.0] * 200))
+    pq.write_table(gaps, tmp_path / "a.parquet")
+    options = {"missing": "drop", "rng": 0}
+    path = tmp_path / "a.parquet"
+    for rows in (None, 700):
+        result = tables.two_sample_test(path, gaps, sample_rows=rows, **options)
+        assert f"rows of `{path}`, with missing values, left out." in result.notes[-2]
+        assert "rows of `y`, with missing values, left out." in result.notes[-1]
+    assert result.notes[:2] == tuple(
+        f"700 of 800 rows of `{name}` drawn at random." for name in (path, "y")
+    )
+    whole = SAME.set_column(0, "delay", SAME["delay"].cast(pa.int64(), safe=False))
+    pq.write_table(whole, tmp_path / "b.parquet")
+    result = tables.two_sample_test(A, tmp_path / "b.parquet", sample_rows=50, rng=0)
+    assert f"in `{tmp_path / 'b.parquet'}` column `delay` is integer" in result.notes[-1]
+
+
+def test_data_of_unlike_kinds_are_named(tmp_path):
+    words = SAME.set_column(0, "delay", pa.array(["late"] * 600))
+    pq.write_table(words, tmp_path / "b.parquet")
+    message = (
+        r"`delay` must hold the same kind of data everywhere; it is double in `x` and "
+    )
+    with pytest.raises(DataError, match=message + "string in `y`"):
+        tables.two_sample_test(A, words)
+    with pytest.raises(DataError, match=message + r"string in `.*b\.parquet`"):
+        tables.two_sample_test(A, tmp_path / "b.parquet")
+    with pytest.raises(DataError, match=r"double in `samples\[0\]` and string in"):
+        Schema.infer(A, words)
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_queries_that_were_not_run_are_refused_by_name(place):
+    name = "xy"[place]
+    data = [pl.from_arrow(A), pl.from_arrow(SAME)]
+    data[place] = data[place].lazy()
+    message = (
+        rf"`{name}` must be a table .* LazyFrame, whose rows .*Pass `{name}\.collect\(\)`"
+    )
+    with pytest.raises(TypeError, match=message):
+        fastmmd.two_sample_test(*data)
+    with pytest.raises(TypeError, match=message):
+        tables.two_sample_test(*data)
+    arrays = [np.zeros(5), np.zeros(5)]
+    arrays[place] = data[place]
+    with pytest.raises(TypeError, match=message):
+        fastmmd.mmd(*arrays)
+    for function in (tables.sketch_source, tables.new_sketch, open_source):
+        with pytest.raises(TypeError, match=r"Pass `data\.collect\(\)`"):
+            function(data[place])
+    with pytest.raises(TypeError, match=r"`samples\[0\]` must be a table .*LazyFrame"):
+        fastmmd.k_sample_test(data[place], A, A)
+    with pytest.raises(TypeError, match=r"Pass `sample\.collect\(\)`"):
+        Schema.infer(data[place])
+
+
+def test_datasets_and_paths_are_told_where_to_go(tmp_path):
+    pq.write_table(A, tmp_path / "a.parquet")
+    dataset = pads.dataset(tmp_path / "a.parquet")
+    for data in (dataset, dataset.scanner()):
+        with pytest.raises(
+            TypeError, match=r"rows are not read yet. Pass `y.to_table\(\)`"
+        ):
+            tables.two_sample_test(A, data)
+        with pytest.raises(TypeError, match=r"Pass `x.to_table\(\)`"):
+            fastmmd.two_sample_test(data, [1.0, 2.0])
+    for path in (tmp_path / "a.parquet", "a.parquet"):
+        with pytest.raises(
+            TypeError, match=r"`x` must be .*got a path. `fastmmd.tables.two_sample_test`"
+        ):
+            fastmmd.two_sample_test(path, path)
+
+
+def test_values_that_arrow_cannot_hold_are_named():
+    for values, why in (
+        ([10**30, 1], "too large .*: column k"),
+        ([1, "a"], "column k with type object"),
+        ([1j, 2j], "column k with type complex128"),
+        (pd.arrays.SparseArray([0, 1]), r"\(column k\) not supported"),
+    ):
+        frame = pd.DataFrame({"x": [1.0, 2.0], "k": values})
+        with pytest.raises(
+            DataError, match=rf"`y` must be .* can hold; .*{why}\. Convert such a column"
+        ):
+            fastmmd.two_sample_test(A, frame)
+
+
+@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize("names", [["a", "a"], [1, "1"]])
+def test_columns_of_the_same_name_are_refused_by_name(place, names, tmp_path):
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(20, 2)), columns=names)
+    data = [pd.DataFrame({"a": np.arange(20.0)})] * 2
+    data[place] = frame
+    message = (
+        rf"^`{'xy'[place]}` must have columns of different names; got more than one "
+        rf"`{names[1]}`\.$"
+    )
+    with pytest.raises(DataError, match=message):
+        fastmmd.two_sample_test(*data)
+    pq.write_table(pa.table({"a": np.arange(20.0)}), tmp_path / "a.parquet")
+    data[1 - place] = tmp_path / "a.parquet"
+    with pytest.raises(DataError, match=message):
+        tables.two_sample_test(*data)
 
 
 def test_types_that_differ_are_told_of():

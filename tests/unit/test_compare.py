@@ -440,7 +440,7 @@ def test_two_rows_are_needed(n_rows):
         ({"kernel": Gaussian(2.0)}, "kernels: "),
         ({"rng": 1}, "seed: 0 and 1"),
         ({"n_frequencies": 8}, "n_frequencies: "),
-        ({"center": [0.0, 1.0]}, "center: "),
+        ({"center": [0.0, 1.0]}, r"center\[1\]: 0.0 and 1.0\.$"),
     ],
 )
 def test_sketches_made_differently_are_not_compared(options, named, rng):

@@ -242,8 +242,9 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
     before = path.read_bytes()
     other = small(stream="b")
     monkeypatch.setattr(where, fail)
-    with pytest.raises(OSError, match="no space left"):
+    with pytest.raises(OSError, match="no space left") as caught:
         other.save(path)
+    assert caught.value.filename == str(path)
     assert path.read_bytes() == before
     assert names_in(path.parent) == [path.name]
 
@@ -270,6 +271,37 @@ def test_a_file_is_replaced_and_never_written_in_place(path):
         assert reader.read() == before
     assert Sketch.load(path) == small(stream="b")
     assert names_in(path.parent) == [path.name]
+
+
+def test_a_link_stays_and_the_file_that_it_leads_to_is_replaced(path, tmp_path):
+    expected = path.read_bytes()
+    (tmp_path / "there").mkdir()
+    for name in ("old.mmd", "new.mmd"):
+        target, link = tmp_path / "there" / name, tmp_path / f"link-to-{name}"
+        if name == "old.mmd":
+            target.write_bytes(b"what was there before")
+        link.symlink_to(target)
+        Sketch.load(path).save(link)
+        assert link.is_symlink()
+        assert target.read_bytes() == expected
+    assert sorted(p.name for p in (tmp_path / "there").iterdir()) == [
+        "new.mmd",
+        "old.mmd",
+    ]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of POSIX")
+def test_what_is_no_file_is_not_replaced(path, tmp_path):
+    # A pipe here; as root a device, such as the one that swallows everything, would go.
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to(tmp_path / "pipe")
+    for name in ("pipe", "link"):
+        with pytest.raises(
+            ValueError, match=rf"`.*{name}` must be a file, or not be there"
+        ):
+            Sketch.load(path).save(tmp_path / name)
+    assert (tmp_path / "pipe").is_fifo()
+    assert (tmp_path / "link").is_symlink()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")

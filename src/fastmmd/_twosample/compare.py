@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastmmd._errors import IncompatibleSketchError, UndefinedEstimateError
+from fastmmd._errors import (
+    MAKE_ALIKE,
+    IncompatibleSketchError,
+    UndefinedEstimateError,
+)
 from fastmmd._random import spawn
 from fastmmd._twosample.decide import (
     check_margin_null,
@@ -18,6 +23,7 @@ from fastmmd._validation import check_between, check_count, check_positive
 from fastmmd.nulls.bins import BinGram
 from fastmmd.nulls.choices import Null, resolve_null
 from fastmmd.sketch import Sketch
+from fastmmd.sketch.schema import column_names
 
 if TYPE_CHECKING:
     from fastmmd._twosample.result import TwoSampleResult
@@ -93,7 +99,10 @@ def compare(
     chosen = resolve_null(null)
     found = sketch_x.differences(sketch_y)
     if found:
-        msg = f"sketches must be made alike to be compared; they differ in {'; '.join(found)}."
+        msg = (
+            f"sketches must be made alike to be compared: {MAKE_ALIKE}. They differ in "
+            f"{'; '.join(found)}."
+        )
         raise IncompatibleSketchError(msg)
     if sketch_x.shares_streams(sketch_y):
         msg = (
@@ -113,9 +122,10 @@ def compare(
     else:
         (for_null,) = spawn(rng, 1)
         verdict = sketch_verdict(bins, chosen, n_resamples=n_resamples, rng=for_null)
-    return result_from_bins(
+    result = result_from_bins(
         bins, sketch_x.kernels, verdict, method="sketch", level=level, margin=margin
     )
+    return dataclasses.replace(result, columns=column_names(sketch_x.schema))
 
 
 def bins_of_sketches(sketch_x: Sketch, sketch_y: Sketch, /) -> BinGram:

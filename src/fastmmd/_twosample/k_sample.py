@@ -13,6 +13,7 @@ from fastmmd._rows import Rows, check_rows, is_table
 from fastmmd._twosample.families import choose_kernels
 from fastmmd._twosample.grams import send_to_bins
 from fastmmd._twosample.layout import choose_layout
+from fastmmd._twosample.result import remarks
 from fastmmd._twosample.tables import tables_module
 from fastmmd._twosample.test import (
     asked_frequencies,
@@ -63,6 +64,8 @@ class KSampleResult:
         Relabellings made.
     level : float
         Significance level asked for.
+    columns : tuple of str
+        Of tables: the columns that were compared.
     notes : tuple of str
         Of tables: rows and columns that were left out, and columns that look odd.
     """
@@ -79,6 +82,7 @@ class KSampleResult:
     sizes: tuple[int, ...]
     n_resamples: int
     level: float = 0.05
+    columns: tuple[str, ...] = field(default=(), repr=False)
     notes: tuple[str, ...] = field(default=(), repr=False)
 
     def rejects(self, level: float | None = None, /) -> bool:
@@ -95,8 +99,7 @@ class KSampleResult:
             f"p = {self.pvalue:.4g} ({self.null}, {self.level_is} level; "
             f"n = {', '.join(map(str, self.sizes))}).\n"
             f"Furthest apart: samples {i} and {j}, MMD^2 = {self.mmd2[i, j]:.4g} "
-            f"({self.method}, {self.kernel})."
-            + "".join(f"\nNote: {note}" for note in self.notes)
+            f"({self.method}, {self.kernel})." + remarks(self.columns, self.notes)
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -114,6 +117,7 @@ class KSampleResult:
             "sizes": list(self.sizes),
             "n_resamples": self.n_resamples,
             "level": self.level,
+            "columns": list(self.columns),
             "notes": list(self.notes),
         }
 

@@ -8,8 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal, final
 from fastmmd._validation import check_between
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fastmmd._typing import FloatArray
     from fastmmd.kernels import Kernel
+
+
+_MOST_NAMES = 8
+"""Columns that are named in the text."""
 
 
 @final
@@ -61,6 +67,8 @@ class TwoSampleResult:
         Significance level asked for; the text and the interval use it.
     null_distribution : ndarray or None
         Statistics of the relabelled data, one column a kernel.
+    columns : tuple of str
+        Of tables: the columns that were compared.
     notes : tuple of str
         Of tables: rows and columns that were left out, and columns that look odd.
     """
@@ -85,6 +93,7 @@ class TwoSampleResult:
     margin: float | None = None
     level: float = 0.05
     null_distribution: FloatArray | None = field(default=None, repr=False)
+    columns: tuple[str, ...] = field(default=(), repr=False)
     notes: tuple[str, ...] = field(default=(), repr=False)
 
     def rejects(self, level: float | None = None, /) -> bool:
@@ -115,8 +124,7 @@ class TwoSampleResult:
             f"{verdict} at level {self.level:g}: p = {self.pvalue:.4g}{tail} "
             f"({self.null}, {self.level_is} level; n_x = {self.n_x}, n_y = {self.n_y}).\n"
             f"MMD^2 = {self.statistic:.4g}{interval}; effect size {self.effect_size:.2g} "
-            f"({self.method}, {self.kernel}{family})."
-            + "".join(f"\nNote: {note}" for note in self.notes)
+            f"({self.method}, {self.kernel}{family})." + remarks(self.columns, self.notes)
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -142,5 +150,16 @@ class TwoSampleResult:
             "tail_pvalue": self.tail_pvalue,
             "margin": self.margin,
             "level": self.level,
+            "columns": list(self.columns),
             "notes": list(self.notes),
         }
+
+
+def remarks(columns: Sequence[str], notes: Sequence[str], /) -> str:
+    """Return lines on the columns of a table and on what is odd about it."""
+    lines = [f"Columns: {', '.join(columns)}."] if columns else []
+    if len(columns) > _MOST_NAMES:
+        first = ", ".join(columns[: _MOST_NAMES - 1])
+        lines = [f"Columns: {first}, … ({len(columns)} in all)."]
+    lines += [f"Note: {note}" for note in notes]
+    return "".join(f"\n{line}" for line in lines)

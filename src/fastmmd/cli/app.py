@@ -20,9 +20,16 @@ from fastmmd.cli.commands.plan import plan
 from fastmmd.cli.commands.reproduce import reproduce
 from fastmmd.cli.commands.sketch import sketch
 from fastmmd.cli.commands.test import run_test
-from fastmmd.cli.errors import INTERRUPTED, PIPE_CLOSED, USAGE, explain, usage_message
+from fastmmd.cli.errors import (
+    INTERRUPTED,
+    KINDS,
+    PIPE_CLOSED,
+    USAGE,
+    explain,
+    usage_message,
+)
 from fastmmd.cli.options import OPTION_GROUPS
-from fastmmd.cli.output import say
+from fastmmd.cli.output import say, write_json
 
 
 @final
@@ -117,7 +124,8 @@ for any number of rows."""
 
 EPILOGUE = """\
 Exit status: 0 the command worked, 1 the data differ (with --fail-on-difference), 2 wrong
-usage, 3 data that cannot be read or used, 130 interrupted.
+usage, 3 data that cannot be read or used, 130 interrupted. With --json an error is also
+printed as {"error": {"kind": ..., "status": ..., "message": ...}}.
 
 New here? Run "fastmmd demo" for sample data and the first commands to try."""
 
@@ -175,9 +183,14 @@ def run(arguments: Sequence[str], /) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     app = make_app()
-    debug = "--debug" in arguments
     try:
-        status = _run(app, arguments, debug=debug)
+        status, message = _run(app, arguments)
+        if message:
+            say("error", message)
+            if "--json" in arguments:
+                # Whoever reads the output as JSON finds one object there in any case.
+                about = {"kind": KINDS[status], "status": status, "message": message}
+                write_json({"error": about})
         sys.stdout.flush()
     except BrokenPipeError:
         status = PIPE_CLOSED
@@ -187,28 +200,25 @@ def run(arguments: Sequence[str], /) -> int:
     return status
 
 
-def _run(app: App, arguments: Sequence[str], *, debug: bool) -> int:
+def _run(app: App, arguments: Sequence[str]) -> tuple[int, str]:
+    """Run one command; return the exit status and, if it failed, why."""
     try:
-        return app(list(arguments)) or 0
+        return app(list(arguments)) or 0, ""
     except CycloptsError as error:
-        say("error", usage_message(error, arguments))
-        return USAGE
+        return USAGE, usage_message(error, arguments)
     except KeyboardInterrupt as error:
-        say("error", str(error) or "interrupted.")
-        return INTERRUPTED
+        return INTERRUPTED, str(error) or "interrupted."
     except BrokenPipeError:
         raise
     except SystemExit as end:
         # Help is written by rich, which ends the program like this if the pipe is closed.
-        return PIPE_CLOSED if end.code == 1 else int(end.code or 0)
+        return PIPE_CLOSED if end.code == 1 else int(end.code or 0), ""
     except Exception as error:  # noqa: BLE001 - the end of the line for every error
-        if debug:
+        if "--debug" in arguments:
             import traceback
 
             traceback.print_exc()
-        message, status = explain(error)
-        say("error", message)
-        return status
+        return explain(error)
 
 
 def _version() -> str:

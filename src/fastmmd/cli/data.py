@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
+import dataclasses
 import os
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
-from fastmmd._errors import DataError, DataWarning
+from fastmmd._errors import DataError, DataWarning, UndefinedEstimateError
 from fastmmd.cli.errors import UsageError
 from fastmmd.cli.output import say
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from fastmmd.cli.options import DataPath, Reading
     from fastmmd.sketch import Sketch
@@ -50,17 +50,39 @@ def open_samples(
             "first."
         )
         raise UsageError(msg)
-    first, second = (_open(path, reading) for path in (a, b))
+    first, second = (
+        _open(path, own)
+        for path, own in zip((a, b), _readings((a, b), reading), strict=True)
+    )
     return first, second
+
+
+def _readings(paths: Sequence[DataPath], reading: Reading) -> list[Reading]:
+    """Return how to read each side: options for text are for the side that is text."""
+    if reading.types is None and reading.delimiter is None:
+        return [reading for _ in paths]
+    from fastmmd.tables.paths import find_files
+
+    data = [path for path in paths if not is_sketch(path)]
+    text = {
+        path: find_files(_path(path), format_name=reading.format)[2] in ("csv", "jsonl")
+        for path in data
+    }
+    if not any(text.values()):
+        return [reading for _ in paths]
+    plain = dataclasses.replace(reading, types=None, delimiter=None)
+    return [reading if text.get(path) else plain for path in paths]
 
 
 def is_sketch(path: DataPath, /) -> bool:
     """Return whether a path is that of a sketch: by its first bytes, or by its name."""
-    try:
-        with Path(path).expanduser().open("rb") as stream:
-            return stream.read(len(_MAGIC)) == _MAGIC
-    except OSError:
-        return os.fspath(path).endswith(SUFFIX) and "://" not in os.fspath(path)
+    file = Path(path).expanduser()
+    with contextlib.suppress(OSError):
+        # A pipe would be waited for.
+        if file.is_file():
+            with file.open("rb") as stream:
+                return stream.read(len(_MAGIC)) == _MAGIC
+    return file.suffix == SUFFIX and "://" not in os.fspath(path)
 
 
 def load_sketch(path: DataPath, /) -> Sketch:
@@ -71,12 +93,29 @@ def load_sketch(path: DataPath, /) -> Sketch:
     if not file.exists():
         folder = file.parent if file.parent.is_dir() else Path()
         there = sorted(other.name for other in folder.glob(f"*{SUFFIX}"))
-        near = difflib.get_close_matches(file.name, there, n=3, cutoff=0.5) or there[:5]
-        hint = ", ".join(f"`{name}`" for name in near)
-        hint = f" In `{folder}` there is {hint}." if near else ""
+        from fastmmd.tables.paths import near_names
+
+        near = near_names(file.name, there)
+        if near:
+            hint = " or ".join(f"`{folder / name}`" for name in near)
+            hint = f" Did you mean {hint}?"
+        else:
+            hint = ", ".join(f"`{name}`" for name in there[:5])
+            hint = f" In `{folder}` there is {hint}." if there else ""
         msg = f"`{path}` must be a sketch file; there is none.{hint}"
         raise DataError(msg)
+    if not is_sketch(path):
+        msg = f"`{path}` must be a sketch; it is none. `fastmmd test` takes data, too."
+        raise DataError(msg)
     return Sketch.load(file)
+
+
+def check_counts(samples: Iterable[tuple[str, Sketch]], /) -> None:
+    """Raise if a sketch has too few rows to be compared, by the name of its file."""
+    for name, sketch in samples:
+        if sketch.count < 2:
+            msg = f"`{name}` must have at least 2 rows; got {sketch.count}."
+            raise UndefinedEstimateError(msg)
 
 
 def check_output(path: Path, /) -> Path:
@@ -84,6 +123,15 @@ def check_output(path: Path, /) -> Path:
     file = path.expanduser()
     if file.is_dir():
         msg = f"--output must be a file; `{path}` is a folder."
+        raise UsageError(msg)
+    if file.exists() and not file.is_file():
+        msg = f"--output must be a file, which can be replaced; `{path}` is a device or a pipe."
+        raise UsageError(msg)
+    if file.is_file() and file.stat().st_size and not is_sketch(file):
+        msg = (
+            f"--output must be a new file or a sketch, which is replaced; `{path}` is "
+            "something else. Choose another name, or remove it first."
+        )
         raise UsageError(msg)
     if not file.parent.is_dir():
         msg = f"--output must be in a folder that exists; there is no `{file.parent}`."

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from cyclopts import CycloptsError, UnusedCliTokensError
 
 from fastmmd._errors import (
+    MAKE_ALIKE,
     DataError,
     IncompatibleSketchError,
     MissingDependencyError,
@@ -24,15 +25,37 @@ DEFECT = 70
 INTERRUPTED = 130
 PIPE_CLOSED = 141
 
+KINDS = {
+    USAGE: "usage",
+    UNREADABLE: "data",
+    DEFECT: "defect",
+    INTERRUPTED: "interrupted",
+}
+"""What a JSON object calls the errors that end with these statuses."""
+
 _OPTIONS = {
     name: "--" + name.replace("_", "-")
     for name in (
-        *("array", "by", "columns", "delimiter", "encoding", "exclude", "format"),
+        *(
+            "array",
+            "by",
+            "checkpoint_seconds",
+            "columns",
+            "delimiter",
+            "encoding",
+            "exclude",
+            "format",
+        ),
         *("kernel", "kinds", "level", "like", "margin", "max_levels", "missing"),
         *("n_resamples", "sample_rows", "scale", "stream", "trials", "types", "where"),
     )
 } | {"n_threads": "--threads", "n_bins": "--bins", "rng": "--seed", "seed": "--seed"}
 """What the library calls a parameter, and what it is called here."""
+
+_MAKE_ALIKE = (
+    "make both with the same --like, or one like the other by `fastmmd sketch DATA -o FILE "
+    "--like OTHER`"
+)
 
 _SUBJECTS = re.compile(r"(?:`\w+`(?:, | and )?)+(?= must)")
 _MENTIONED = re.compile(r"\b(?:[Pp]ass|with|by|consider|own) `\w+`")
@@ -48,22 +71,22 @@ class Interrupted(KeyboardInterrupt):
     """The user pressed Ctrl-C; the message says what became of the work."""
 
 
-def explain(error: Exception, /) -> tuple[str, int]:
-    """Return a line about an error, and the exit status."""
+def explain(error: Exception, /) -> tuple[int, str]:
+    """Return the exit status of an error, and a line about it."""
     text = " ".join(str(error).split())
     arrow = type(error).__module__.startswith("pyarrow")
     if isinstance(error, (UsageError, MissingDependencyError)):
-        found = text, USAGE
+        found = USAGE, text
     elif isinstance(error, OSError):
-        found = _system_message(error), UNREADABLE
+        found = UNREADABLE, _system_message(error)
     elif isinstance(error, MemoryError):
-        found = "there is not enough memory.", UNREADABLE
+        found = UNREADABLE, "there is not enough memory."
     elif isinstance(error, (ValueError, TypeError)) or arrow:
-        found = translate(text) + _advice(error), _status(error, text)
+        found = _status(error, text), translate(text)
     else:
         name = type(error).__name__
         advice = "This should not happen: run again with --debug to see where."
-        found = f"{name}: {text}. {advice}", DEFECT
+        found = DEFECT, f"{name}: {text}. {advice}"
     return found
 
 
@@ -81,6 +104,7 @@ def translate(text: str, /) -> str:
         name, value = match[1], match[2]
         return f"`{_OPTIONS[name]} {_typed(value)}`" if name in _OPTIONS else match[0]
 
+    text = text.replace(MAKE_ALIKE, _MAKE_ALIKE)
     text = _WITH_VALUE.sub(with_value, text)
     subjects = _SUBJECTS.match(text)
     if subjects:
@@ -91,7 +115,12 @@ def translate(text: str, /) -> str:
 def usage_message(error: CycloptsError, arguments: Sequence[str], /) -> str:
     """Return one line about words that do not fit a command."""
     text = " ".join(str(error).split())
-    if isinstance(error, UnusedCliTokensError):
+    if "-" in arguments:
+        text = (
+            "`-` stands for no data: they are read more than once, so write what comes from "
+            "a pipe to a file first."
+        )
+    elif isinstance(error, UnusedCliTokensError):
         extra = ", ".join(f"`{word}`" for word in (error.unused_tokens or ())[:3])
         text = f"unexpected {extra}. A pattern for several files must be in quotes."
     else:
@@ -112,7 +141,7 @@ def _typed(value: str) -> str:
         found = [f"{name}={kind}" for name, kind in found.items()]
     if isinstance(found, (list, tuple)):
         found = ",".join(map(str, found))
-    text = str(found)
+    text = "tab" if found == "\t" else str(found)
     return f"'{text}'" if re.search(r"[^\w,.=/-]", text) else text
 
 
@@ -127,15 +156,9 @@ def _status(error: Exception, text: str) -> int:
     return UNREADABLE if unreadable else USAGE
 
 
-def _advice(error: Exception) -> str:
-    made_apart = "must be made alike"
-    if isinstance(error, IncompatibleSketchError) and made_apart in str(error):
-        return " Make one of them with `fastmmd sketch DATA -o FILE --like OTHER`."
-    return ""
-
-
 def _system_message(error: OSError) -> str:
-    """Return what the operating system says, about which file."""
+    """Return what the operating system says, about which file, and what was added to it."""
+    text = " ".join(str(error).split())
     if error.strerror and error.filename is not None:
-        return f"`{error.filename}`: {error.strerror}."
-    return " ".join(str(error).split())
+        text = f"`{error.filename}`: {error.strerror}."
+    return " ".join([text, *getattr(error, "__notes__", ())])

@@ -158,7 +158,7 @@ class Testing:
             "level": self.level,
             "margin": self.margin,
             "n_resamples": self.n_resamples,
-            "rng": self.seed,
+            "rng": check_seed(self.seed),
         }
 
 
@@ -170,7 +170,7 @@ class Output:
     Parameters
     ----------
     json
-        Print one JSON object and nothing else.
+        Print one JSON object and nothing else; of an error, one with the key "error".
     quiet
         Show no progress, even on a terminal.
     debug
@@ -187,6 +187,14 @@ DEFAULT_READING = Reading()
 DEFAULT_COLUMNS = Columns()
 DEFAULT_TESTING = Testing()
 DEFAULT_OUTPUT = Output()
+
+
+def check_seed(seed: int, /) -> int:
+    """Return a seed, if it can be one."""
+    if seed < 0:
+        msg = f"--seed must be an integer of at least 0; got {seed}."
+        raise UsageError(msg)
+    return seed
 
 
 def listed(words: list[str] | None, /) -> list[str] | None:

@@ -64,7 +64,6 @@ def result_fields(
     /,
     *,
     samples: Sequence[str],
-    columns: Sequence[str],
     seed: int,
 ) -> Fields:
     """Return the table below the sentence of a test."""
@@ -88,8 +87,8 @@ def result_fields(
         part = "" if used > 0.9 else f", {100 * used:.0f} % of them relabelled"
         label = "rows" if found[-1][0] != "rows" else ""
         found.append((label, f"{rows:,} of {name}{part}"))
-    if columns:
-        found.append(("columns", names(columns)))
+    if result.columns:
+        found.append(("columns", names(result.columns)))
     kernels = f"{len(result.kernels)}, most telling " if len(result.kernels) > 1 else ""
     found.append(("kernels", f"{kernels}{result.kernel}"))
     resamples = f"{result.n_resamples} resamples of " if result.n_resamples else ""
@@ -107,7 +106,9 @@ def result_fields(
 
 def notes(texts: Sequence[str], /) -> Fields:
     """Return notes as fields of a table."""
-    return [("note", text[:1].upper() + text[1:]) for text in texts]
+    from fastmmd.cli.errors import translate
+
+    return [("note", text[:1].upper() + text[1:]) for text in map(translate, texts)]
 
 
 def names(words: Sequence[str], /) -> str:

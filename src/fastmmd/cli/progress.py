@@ -26,7 +26,6 @@ class Watcher:
         self._bar = bar
         self._resumed = resumed
         self._tasks: dict[tuple[str, str], tuple[Any, int]] = {}
-        self._totals: dict[str, int] = {}
         self._began = time.monotonic()
         self._waiting = (
             None if bar is None else bar.add_task("Reading", total=None, text="")
@@ -38,12 +37,9 @@ class Watcher:
         """Take a report."""
         self.n_read[at.source] = at.n_read
         self.n_dropped[at.source] = at.n_dropped
-        total = at.n_rows if at.n_rows is not None else self._totals.get(at.source)
-        if at.stage == "sampling" and at.parts_done == at.n_parts:
-            # How many rows a text file has is known once it was read.
-            self._totals[at.source] = total = at.n_read
         if self._bar is not None:
-            self._show(at, total)
+            # How many rows a text file has is known once it was read.
+            self._show(at, at.n_read if at.parts_done == at.n_parts else at.n_rows)
 
     def _show(self, at: Progress, total: int | None) -> None:
         if self._waiting is not None:
@@ -52,7 +48,7 @@ class Watcher:
         key = (at.stage, at.source)
         if key not in self._tasks:
             # What a checkpoint had done already is not part of the speed.
-            before = at.n_read if self._resumed and at.stage == "sketching" else 0
+            before = at.n_read if self._resumed and not self._tasks else 0
             name = shortened(at.source, _NAME_WIDTH)
             title = f"{_STAGES[at.stage]} {name}"
             self._tasks[key] = self._bar.add_task(title, total=total, text=""), before
@@ -94,12 +90,19 @@ class ExperimentWatcher:
         if self._bar is not None:
             self._bar.update(self._all, text=name)
 
-    def end(self) -> None:
-        """Say that it has ended."""
+    @contextlib.contextmanager
+    def ended(self) -> Iterator[None]:
+        """Say that it has ended; inside the block the bars are away, for its report."""
         self._n_done += 1
-        if self._bar is not None:
-            self._bar.update(self._all, completed=self._n_done)
-            self._remove_part()
+        if self._bar is None:
+            yield
+            return
+        self._bar.update(self._all, completed=self._n_done)
+        self._remove_part()
+        # While it moves, rich sends to the terminal whatever is printed, even to a file.
+        self._bar.stop()
+        yield
+        self._bar.start()
 
     def __call__(self, at: Step, /) -> None:
         """Take a report."""

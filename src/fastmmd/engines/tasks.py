@@ -56,7 +56,7 @@ class Task:
     def from_json(cls, shell: Source, text: str, /) -> Task:
         """Return the task that `to_json` described, of the source that `shell` is of."""
         value = json.loads(text)
-        files = tuple(_file(*entry) for entry in value["files"])
+        files = tuple(_file(entry) for entry in value["files"])
         source = dataclasses.replace(shell, files=files)
         parts = tuple(Part.from_json(part) for part in value["parts"])
         return cls(source, parts, value["first"])
@@ -107,6 +107,7 @@ def _files_of(parts: Sequence[Part], files: dict[str, File]) -> tuple[File, ...]
     return tuple(files[name] for name in dict.fromkeys(part.file for part in parts))
 
 
-def _file(path: str, identity: str, size: Any, modified: Any, partition: Any) -> File:
+def _file(entry: Sequence[Any]) -> File:
+    path, identity, size, modified, partition, label = entry
     pairs = tuple((name, value) for name, value in partition)
-    return File(path, identity, size, modified, pairs)
+    return File(path, identity, size, modified, pairs, label)

@@ -23,7 +23,17 @@ Item = TypeVar("Item")
 
 
 class Step(NamedTuple):
-    """How far an experiment has come: `done` of `total` in the part called `what`."""
+    """How far an experiment has come.
+
+    Attributes
+    ----------
+    experiment : str
+        Its name.
+    what : str
+        What part of it is at work.
+    done, total : int
+        How many steps of this part are done, and how many there are.
+    """
 
     experiment: str
     what: str

@@ -88,7 +88,7 @@ class Report:
         """Return the verdicts and notes as Markdown without headings."""
         parts = [
             f"**{verdict.holds.capitalize()}.** *{verdict.claim}* {verdict.measured} "
-            f"{verdict.rule}"
+            f"({verdict.rule})"
             for verdict in self.verdicts
         ]
         parts += [f"Note: {note}" for note in self.outcome.notes]

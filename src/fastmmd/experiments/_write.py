@@ -70,7 +70,11 @@ def write_summary(folder: Path, /) -> None:
         if not file.exists():
             continue
         found = json.loads(file.read_text("utf-8"))
-        claims = ", ".join(f"{n} {word}" for word, n in found["claims"].items() if n)
+        claims = ", ".join(
+            f"{n} {word if n == 1 else word.replace('s', '', 1)}"
+            for word, n in found["claims"].items()
+            if n
+        )
         cells = (f"`{name}`", found["paper"], found["holds"], claims, found["trials"])
         lines.append("| " + " | ".join(map(str, cells)) + " |")
     new = folder / ".summary.md.new"

@@ -27,6 +27,7 @@ from fastmmd.experiments._experiment import (
     judge,
 )
 from fastmmd.experiments._statistics import Slope, mean_error, power_law
+from fastmmd.experiments._style import LOOKS
 from fastmmd.experiments._words import small, times
 from fastmmd.frequencies import DenseFrequencies, draw_fastfood, draw_frequencies
 from fastmmd.kernels import Gaussian
@@ -152,6 +153,10 @@ def run(settings: Settings) -> Outcome:
         ],
         notes=[
             (
+                "Algorithm 2 as printed scales features by K(0) / sqrt(L); it must be "
+                "sqrt(K(0) / L). Here K(0) = 1, where both are the same."
+            ),
+            (
                 "Errors are those of MMD, not of its square; an unbiased estimate below 0 "
                 "counts as 0. The paper does not say whether its trials share their data: "
                 "here each has new rows and new frequencies. Orthogonal and Sobol "
@@ -204,7 +209,9 @@ def _table(found: Measured) -> Table:
 
 def _falls(found: Measured) -> Verdict:
     slopes = {
-        f"{method} {estimator}": found.slope(found.relative(method, estimator))
+        f"{LOOKS[method].label} {estimator}": found.slope(
+            found.relative(method, estimator)
+        )
         for method in PAPER
         for estimator in ESTIMATORS
     }
@@ -280,21 +287,26 @@ def _modest(found: Measured) -> Verdict:
 
 def _quasi_random(found: Measured) -> Verdict:
     fourier = found.relative("fourier", "biased").mean(axis=0)
-    gains = {
-        method: fourier / found.relative(method, "biased").mean(axis=0) for method in OURS
+    shares = {
+        method: found.relative(method, "biased").mean(axis=0) / fourier for method in OURS
     }
-    many = found.sizes >= _MODEST
-    first, last = (
-        f"L = {found.sizes[place]} Sobol frequencies err {times(gains['sobol'][place])} "
-        f"and orthogonal ones {times(gains['orthogonal'][place])} times less"
-        for place in (np.flatnonzero(many)[0], -1)
+    many = np.flatnonzero(found.sizes >= _MODEST)
+    sobol, orthogonal = (
+        " and ".join(
+            f"{times(shares[method][place])} at L = {found.sizes[place]}"
+            for place in (many[0], many[-1])
+        )
+        for method in ("sobol", "orthogonal")
     )
     return judge(
         "Quasi-Monte Carlo frequencies have lower discrepancy than independent ones "
         "(section 2.2, without an experiment).",
-        measured=f"At {first} than independent ones, at {last}.",
+        measured=(
+            "As a share of the error of independent frequencies that of Sobol frequencies "
+            f"is {sobol}, and that of orthogonal ones {orthogonal}."
+        ),
         rule=f"Holds if Sobol frequencies err less at every L from {_MODEST} on.",
-        met=[bool(gains["sobol"][many].min() > 1.0)],
+        met=[bool(shares["sobol"][many].max() < 1.0)],
     )
 
 

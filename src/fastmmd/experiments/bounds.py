@@ -224,6 +224,13 @@ def run(settings: Settings) -> Outcome:
                 "The worst pair of rows is a lower limit of what Theorem 3 is about, the "
                 "worst pair of samples, which errs at most twice as much."
             ),
+            (
+                "Theorem 3 needs K(0) = 1. In its proof the weights of the second sample "
+                "lack their minus sign, and the paragraph on the unbiased estimate writes "
+                "the probability for the biased one; neither changes the bound. In that of "
+                "Theorem 4 the bound within a ball is one for single points, not for a "
+                "supremum."
+            ),
         ],
     )
 
@@ -260,8 +267,8 @@ def _theorem_3(found: Measured) -> Verdict:
         "Theorem 3 bounds the error of Fourier, for all samples in a set at once.",
         measured=(
             f"In {len(found.worst)} trials for each L from {found.sizes[0]} to "
-            f"{found.sizes[-1]} the guaranteed error was exceeded in at most "
-            f"{percent(max(share.max() for share in shares.values()))}. It is "
+            f"{found.sizes[-1]} the guaranteed error was exceeded in "
+            f"{percent(max(share.max() for share in shares.values()))} at most. It is "
             f"{times(looser['worst'].min())} to {times(looser['worst'].max())} times the "
             "error of the worst pair of rows, and "
             f"{times(looser['biased'].min())} to {times(looser['biased'].max())} times "

@@ -127,7 +127,18 @@ def run(settings: Settings) -> Outcome:
         (8.6, 3.7),
         lambda figure, style: _draw(figure, style, phases, weights, steps),
     )
-    return Outcome(tables=[found], pictures=[picture], verdicts=verdicts)
+    return Outcome(
+        tables=[found],
+        pictures=[picture],
+        verdicts=verdicts,
+        notes=[
+            (
+                "In the identity of Appendix A.2, which states the same with cosines and "
+                "sines, the right side lacks the weights a_i, and has L frequencies where "
+                "the left side has one."
+            )
+        ],
+    )
 
 
 _SUM_BOUND = 2 * _SHOWN * float(np.finfo(float).eps)

@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 MAGIC = b"FASTMMD\0"
 _DIGEST = 32
 _DTYPES = ("<f8", "<i8")
+_OTHER_KINDS = {
+    "fastmmd-checkpoint": "it is the checkpoint of one that is not finished",
+    "fastmmd-sketch": "it is not a checkpoint but a sketch",
+}
 
 
 def write_container(
@@ -40,9 +44,16 @@ def write_container(
     arrays: dict[str, npt.NDArray[Any]],
     /,
 ) -> None:
-    """Write header and arrays; the old file stays until the new one is complete."""
+    """Write header and arrays; the old file stays until the new one is complete.
+
+    Of a link the file that it leads to is replaced. A device or a pipe is refused: replacing
+    it would put a file in its place.
+    """
+    target = pathlib.Path(path).resolve()
+    if target.exists() and not (target.is_file() or target.is_dir()):
+        msg = f"`{os.fspath(path)}` must be a file, or not be there; it is a device or a pipe."
+        raise ValueError(msg)
     parts = pack_container(header, arrays)
-    target = pathlib.Path(path)
     # A temporary file beside the target can replace it in one step, or be removed. Opened
     # like any new file, so that it gets the usual permissions.
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
@@ -53,8 +64,11 @@ def write_container(
             stream.flush()
             os.fsync(stream.fileno())
         temporary.replace(target)
-    except BaseException:
+    except BaseException as error:
         temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename != os.fspath(path):
+            # A full disk does not say which file it has no room for.
+            raise OSError(error.errno, error.strerror, os.fspath(path)) from error
         raise
 
 
@@ -100,7 +114,7 @@ def unpack_container(
         header: dict[str, Any] = json.loads(body[16 : 16 + length])
         form, version = header["format"], header["version"]
         if form != kind:
-            _refuse(origin, f"it holds a {form!r}")
+            _refuse(origin, _OTHER_KINDS.get(str(form), f"it holds a {form!r}"))
         if type(version) is not int or version < 1:
             _refuse(origin, f"it has the version {version!r}")
         if version > newest:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from fastmmd._backends import Places
-from fastmmd._errors import IncompatibleSketchError
+from fastmmd._errors import MAKE_ALIKE, IncompatibleSketchError
 from fastmmd._random import as_generator
 from fastmmd._rows import check_rows
 from fastmmd._validation import check_count
@@ -419,14 +419,16 @@ class Sketch:
     def differences(self, other: Sketch, /) -> list[str]:
         """Return what keeps the two from being merged or compared; empty if nothing."""
         pairs = {
-            "kernels": (self.kernels, other.kernels),
             "n_columns": (self.n_columns, other.n_columns),
             "n_frequencies": (self.n_frequencies, other.n_frequencies),
             "seed": (self._seed, other._seed),
         }
         found = [f"{name}: {a} and {b}" for name, (a, b) in pairs.items() if a != b]
+        if self.kernels != other.kernels:
+            found.insert(0, _kernel_difference(self.kernels, other.kernels))
         if not found and not np.array_equal(self._center, other._center):
-            found.append(f"center: {self._center} and {other._center}")
+            i = int(np.flatnonzero(self._center != other._center)[0])
+            found.append(f"center[{i}]: {self._center[i]} and {other._center[i]}")
         if self._schema != other._schema:
             # First: it is the reason for most other differences.
             found.insert(0, schema_difference(self._schema, other._schema))
@@ -487,13 +489,24 @@ class Sketch:
             raise TypeError(msg)
         found = self.differences(other)
         if found:
-            msg = f"sketches must be made alike to be merged; they differ in {'; '.join(found)}."
+            msg = (
+                f"sketches must be made alike to be merged: {MAKE_ALIKE}. They differ in "
+                f"{'; '.join(found)}."
+            )
             raise IncompatibleSketchError(msg)
 
     def _coarsen(self, n_bins: int) -> None:
         factor = self.n_bins // n_bins
         self._counts = self._counts.reshape(n_bins, factor).sum(axis=1)
         self._sums = self._sums.reshape(n_bins, factor, -1).sum(axis=1)
+
+
+def _kernel_difference(a: Sequence[Kernel], b: Sequence[Kernel]) -> str:
+    """Return what differs in two families: their number, or the first that is another."""
+    if len(a) != len(b):
+        return f"kernels: {len(a)} and {len(b)} of them"
+    first, second = next((x, y) for x, y in zip(a, b, strict=True) if x != y)
+    return f"kernels: {first!r} and {second!r}" + (", …" if len(a) > 1 else "")
 
 
 def _seed_from(rng: RNGLike) -> int:

@@ -35,6 +35,16 @@ def schema_difference(a: dict[str, Any] | None, b: dict[str, Any] | None, /) -> 
     return f"schema: {', '.join(names) or 'order of columns'}"
 
 
+def column_names(schema: dict[str, Any] | None, /) -> tuple[str, ...]:
+    """Return the names of a table's columns, as far as a schema has any."""
+    columns = (schema or {}).get("columns")
+    names = [
+        column.get("name") if isinstance(column, dict) else None
+        for column in (columns if isinstance(columns, list) else ())
+    ]
+    return tuple(name for name in names if isinstance(name, str))
+
+
 def _entries(schema: dict[str, Any]) -> dict[str, Any]:
     """Return the values of a schema by key, and those of its list of columns by name."""
     found = {key: value for key, value in schema.items() if key != "columns"}

@@ -9,12 +9,15 @@ would add a dependency and reach the same Arrow buffers through its own types.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from fastmmd._errors import DataError
-from fastmmd._rows import is_table
+from fastmmd._rows import check_read, is_table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def as_table(data: Any, /, *, name: str = "table") -> pa.Table:
@@ -24,6 +27,7 @@ def as_table(data: Any, /, *, name: str = "table") -> pa.Table:
     elif isinstance(data, pa.RecordBatch):
         table = pa.Table.from_batches([data])
     elif not is_table(data):
+        check_read(data, name=name)
         msg = (
             f"`{name}` must be a table: a DataFrame of pandas or Polars, a PyArrow table or "
             f"another object with the Arrow protocol; got {type(data).__name__}."
@@ -31,22 +35,26 @@ def as_table(data: Any, /, *, name: str = "table") -> pa.Table:
         raise TypeError(msg)
     else:
         try:
-            table = _convert(data)
-        except (pa.ArrowException, TypeError) as error:
+            table = _convert(data, name)
+        except DataError:
+            raise
+        except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
             # Arrow's message has the column in its second argument.
-            why = "; ".join(str(part) for part in error.args)
-            msg = f"`{name}` must be a table that Arrow can hold; {why}."
+            why = "; ".join(str(part).rstrip(".") for part in error.args)
+            msg = (
+                f"`{name}` must be a table that Arrow can hold; {why}. Convert such a "
+                "column, or drop it first."
+            )
             raise DataError(msg) from error
-    check_names(table.schema, origin=f"`{name}`")
+    check_names(table.schema.names, origin=f"`{name}`")
     return table
 
 
-def check_names(schema: pa.Schema, /, *, origin: str) -> None:
+def check_names(names: Sequence[str], /, *, origin: str) -> None:
     """Raise if two columns have the same name."""
-    names = schema.names
     twice = (
         sorted({name for name in names if names.count(name) > 1})
-        if (len(set(names)) < len(names))
+        if len(set(names)) < len(names)
         else []
     )
     if twice:
@@ -57,11 +65,19 @@ def check_names(schema: pa.Schema, /, *, origin: str) -> None:
         raise DataError(msg)
 
 
-def _convert(data: Any) -> pa.Table:
+def _convert(data: Any, name: str) -> pa.Table:
     if type(data).__module__.partition(".")[0] == "pandas":
-        names = [str(name) for name in data.columns]
         # Names may be numbers or, of columns on several levels, tuples.
-        table = pa.Table.from_pandas(data.set_axis(names, axis=1), preserve_index=False)
+        names = [str(own) for own in data.columns]
+        check_names(names, origin=f"`{name}`")
+        frame = data.set_axis(names, axis=1)
+        try:
+            table = pa.Table.from_pandas(frame, preserve_index=False)
+        except OverflowError as error:
+            # Arrow does not say where; whole numbers of any size are Python's own.
+            wide = [own for own in names if _too_large(frame[own])]
+            msg = f"{error}: column {', '.join(wide)}"
+            raise OverflowError(msg) from error
         return table.replace_schema_metadata(None)
     if hasattr(data, "__arrow_c_stream__"):
         return pa.table(data)
@@ -70,6 +86,16 @@ def _convert(data: Any) -> pa.Table:
     import pyarrow.interchange
 
     return pyarrow.interchange.from_dataframe(data)
+
+
+def _too_large(column: Any) -> bool:
+    try:
+        pa.array(column, from_pandas=True)
+    except OverflowError:
+        return True
+    except (pa.ArrowException, TypeError, ValueError):
+        return False
+    return False
 
 
 def without_views(data: Any, /) -> Any:

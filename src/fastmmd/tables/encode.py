@@ -222,17 +222,17 @@ def _plain(array: pa.Array, *, dictionary: bool = False) -> pa.Array:
 def _strings(values: pa.Array, *, name: str) -> list[str | None]:
     if pa.types.is_fixed_size_binary(values.type):
         values = values.cast(pa.binary())
-    if not pa.types.is_string(values.type):
-        try:
+    try:
+        if not pa.types.is_string(values.type):
             values = values.cast(pa.large_string())
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-            hint = "text in UTF-8" if is_text(values.type) else "strings"
-            msg = (
-                f"column `{name}` must hold {hint}; got {values.type} ({error}). Leave it "
-                "out with `exclude`."
-            )
-            raise DataError(msg) from error
-    found: list[str | None] = values.to_pylist()
+        found: list[str | None] = values.to_pylist()
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, UnicodeDecodeError) as error:
+        hint = "text in UTF-8" if is_text(values.type) else "strings"
+        msg = (
+            f"column `{name}` must hold {hint}; got {values.type} ({error}). Leave it out "
+            "with `exclude`."
+        )
+        raise DataError(msg) from error
     return found
 
 

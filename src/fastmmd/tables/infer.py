@@ -50,13 +50,14 @@ def infer_columns(
     max_levels: int,
     origin: str,
     check: bool,
-    schemas: Sequence[pa.Schema],
+    schemas: Sequence[tuple[str, pa.Schema]],
 ) -> tuple[tuple[Column, ...], list[str]]:
     """Return what becomes of the named columns, and notes for the user.
 
     All tables are one pooled sample: which of them a row is from is not looked at. Without
     `check` missing and infinite values are passed over, for whoever encodes to complain of.
-    Types are those of `schemas`: tables read from text may hold whole numbers as fractions.
+    Types are those of `schemas`, which come with the names of the data sets: tables read
+    from text may hold whole numbers as fractions.
     """
     n_missing: dict[str, int] = {}
     n_infinite: dict[str, int] = {}
@@ -65,7 +66,8 @@ def infer_columns(
     n_rows = sum(table.num_rows for table in tables)
     for name in names:
         parts = [table.column(name) for table in tables]
-        kind, raw, type_ = _agree(name, [own.field(name).type for own in schemas], kinds)
+        types = [(label, own.field(name).type) for label, own in schemas]
+        kind, raw, type_ = _agree(name, types, kinds)
         arrays = list(itertools.chain.from_iterable(part.chunks for part in parts))
         if kind == "categorical":
             counts, absent = _levels(arrays, name)
@@ -129,10 +131,10 @@ def quoted(names: Sequence[str], /) -> str:
 
 
 def _agree(
-    name: str, types: Sequence[pa.DataType], kinds: Mapping[str, str]
+    name: str, types: Sequence[tuple[str, pa.DataType]], kinds: Mapping[str, str]
 ) -> tuple[str, str, str]:
     """Return the kind of a column, the kind of its data, and their type."""
-    found = [(kind_of(type_), type_) for type_ in types]
+    found = [(kind_of(type_), type_) for _, type_ in types]
     for kind, type_ in found:
         if kind is None:
             msg = (
@@ -140,23 +142,26 @@ def _agree(
                 f"Leave it out with `exclude=[{name!r}]`, or flatten it into columns first."
             )
             raise DataError(msg)
-    raw, type_ = next(((k, t) for k, t in found if k != "null"), found[0])
-    for kind, other in found:
+    first = next((i for i, (kind, _) in enumerate(found) if kind != "null"), 0)
+    raw, type_ = found[first]
+    labels = [label for label, _ in types]
+    for label, (kind, other) in zip(labels, found, strict=True):
         same = kind in ("null", raw) or {kind, raw} == {"numeric", "boolean"}
         if not same:
             msg = (
-                f"column `{name}` must hold the same kind of data everywhere; got "
-                f"{type_} and {other}. Convert one, or leave it out with "
-                f"`exclude=[{name!r}]`."
+                f"column `{name}` must hold the same kind of data everywhere; it is {type_} "
+                f"in {labels[first]} and {other} in {label}. Convert one, or leave it out "
+                f"with `exclude=[{name!r}]`."
             )
             raise DataError(msg)
     if "numeric" in (kind for kind, _ in found):
         raw = "numeric"
     asked = kinds.get(name, "numeric" if raw == "null" else str(raw))
     if asked not in ("categorical", raw) and raw != "null":
+        choices = " or ".join(f'"{kind}"' for kind in dict.fromkeys(("categorical", raw)))
         msg = (
-            f'`kinds` must say "categorical" or "{raw}" of column `{name}`, which is '
-            f'{type_}; got "{asked}".'
+            f"`kinds` must say {choices} of column `{name}`, which is {type_}; got "
+            f'"{asked}".'
         )
         raise DataError(msg)
     names = {type_name(t) for k, t in found if k != "null"}

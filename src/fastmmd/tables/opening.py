@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import concurrent.futures
 import dataclasses
 import os
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from fastmmd._errors import DataError
-from fastmmd._rows import is_table
+from fastmmd._rows import check_read, is_table
 from fastmmd._validation import check_choice
 from fastmmd.tables.arrow import as_table, check_names
 from fastmmd.tables.conditions import check_columns
@@ -106,6 +107,7 @@ def open_source(
         table = as_table(data, name="data")
         source = _assemble("table", None, [File("", "")], Memory(table))
     else:
+        check_read(data, name="data")
         given: Any = data
         if not isinstance(given, (str, os.PathLike, list, tuple)):
             msg = (
@@ -116,6 +118,7 @@ def open_source(
         if format is not None:
             check_choice(format, FORMATS, name="format")
         system, files, name = find_files(data, filesystem=filesystem, format_name=format)
+        _check_encoding(encoding)
         text = types is not None or delimiter is not None
         if text and name not in ("csv", "jsonl"):
             msg = f"`types` and `delimiter` must be left out for {name} files."
@@ -140,6 +143,17 @@ def open_source(
     return source if where is None else source.filter(where)
 
 
+def _check_encoding(encoding: Any) -> None:
+    try:
+        codecs.lookup(encoding)
+    except LookupError as error:
+        msg = (
+            '`encoding` must be the name of an encoding, such as "utf8" or "latin1"; got '
+            f"{encoding!r}."
+        )
+        raise ValueError(msg) from error
+
+
 def _assemble(
     name: str, filesystem: Any, files: Sequence[File], format_: Format
 ) -> Source:
@@ -155,7 +169,7 @@ def _assemble(
     # Equal schemas become one object: a source of many files is small to send.
     shared: dict[str, pa.Schema] = {}
     for i, layout in enumerate(layouts):
-        check_names(layout.schema, origin=f"`{files[i].path}`")
+        check_names(layout.schema.names, origin=f"`{files[i].shown}`")
         same = shared.setdefault(str(layout.schema), layout.schema)
         layouts[i] = Layout(same, layout.pieces)
     pairs = [(file, layout.schema) for file, layout in zip(files, layouts, strict=True)]

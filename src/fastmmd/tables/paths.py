@@ -13,7 +13,7 @@ import os
 import posixpath
 import re
 import urllib.parse
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pyarrow as pa
 import pyarrow.fs as pafs
@@ -50,6 +50,9 @@ _MAGIC = {
     b"PK\x03\x04": "numpy",
 }
 _URL = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]+://")
+_MOST_NAMES = 5
+"""Names that an error lists."""
+
 _NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
 
@@ -61,7 +64,11 @@ def find_files(
     if not items:
         msg = "`data` must name at least one file; got an empty list."
         raise DataError(msg)
+    if "" in items:
+        msg = "`data` must be a path, a pattern or a URL; got an empty text."
+        raise DataError(msg)
     found: dict[str, pafs.FileInfo] = {}
+    labels: dict[str, str] = {}
     roots, system = [], None
     alone = False
     for item in items:
@@ -72,14 +79,19 @@ def find_files(
         system = here
         root, infos, alone = _search(here, path, os.fspath(item), format_name)
         roots.append(root)
-        twice = [info.path for info in infos if info.path in found]
+        here_called = _labels(os.fspath(item), root, infos, alone=alone)
+        twice = [here_called[info.path] for info in infos if info.path in found]
         if twice:
             msg = f"`data` must name every file once; got `{twice[0]}` twice."
             raise DataError(msg)
         found |= {info.path: info for info in infos}
+        labels |= here_called
     root = roots[0] if len(roots) == 1 else posixpath.commonpath(roots)
     single = alone and len(items) == 1
-    files = [_file(info, None if single else root) for info in found.values()]
+    files = [
+        _file(info, None if single else root, labels[path])
+        for path, info in found.items()
+    ]
     files.sort(key=lambda file: file.identity)
     return system, files, format_name or _one_format(system, files, data)
 
@@ -112,6 +124,9 @@ def _through_fsspec(url: str) -> tuple[Any, str]:
         raise MissingDependencyError(msg) from error
     try:
         system, path = fsspec.core.url_to_fs(url)
+    except ImportError as error:
+        msg = f"`{url}` needs a further package; {error}."
+        raise MissingDependencyError(msg) from error
     except (ValueError, OSError) as error:
         msg = f"`{url}` must be a path or a URL of a known kind; {error}"
         raise DataError(msg) from error
@@ -141,6 +156,8 @@ def _search(
         info = system.get_file_info(path)
         if info.type == pafs.FileType.File:
             return posixpath.dirname(path), [info], True
+        if info.type == pafs.FileType.Unknown:
+            _refuse_pipe(text)
         if info.type == pafs.FileType.Directory:
             root, infos = path, list(_below(system, path, format_name))
         else:
@@ -151,9 +168,15 @@ def _search(
             infos = _matches(system, root, pattern, format_name)
     except DataError:
         raise
+    except PermissionError as error:
+        msg = f"`{text}` must be a place that you may read; permission is denied."
+        raise DataError(msg) from error
     except (OSError, pa.ArrowException) as error:
         msg = f"`{text}` must be a place that can be reached; {error}."
         raise DataError(msg) from error
+    if not infos and info.type != pafs.FileType.Directory:
+        msg = f"`{text}` must be a pattern that some files match; none does."
+        raise DataError(msg)
     if not infos:
         known = ", ".join(SUFFIXES)
         msg = (
@@ -218,7 +241,21 @@ def _hidden(path: str, root: str) -> bool:
     )
 
 
-def _file(info: pafs.FileInfo, root: str | None) -> File:
+def _labels(
+    text: str, root: str, infos: Sequence[pafs.FileInfo], *, alone: bool
+) -> dict[str, str]:
+    """Return what to call files in messages: the path as it was typed, and what follows."""
+    if alone:
+        return {info.path: text for info in infos}
+    wildcard = re.search(r"[*?[]", text)
+    typed = text if wildcard is None else text[: wildcard.start()].rpartition("/")[0]
+    return {
+        info.path: posixpath.join(typed, posixpath.relpath(info.path, root))
+        for info in infos
+    }
+
+
+def _file(info: pafs.FileInfo, root: str | None, label: str) -> File:
     identity = "" if root is None else posixpath.relpath(info.path, root)
     pairs = []
     for part in identity.split("/")[:-1]:
@@ -229,7 +266,7 @@ def _file(info: pafs.FileInfo, root: str | None) -> File:
                 (urllib.parse.unquote(name), None if text == _NULL_PARTITION else text)
             )
     size = info.size if info.size is not None and info.size >= 0 else None
-    return File(info.path, identity, size, info.mtime_ns, tuple(pairs))
+    return File(info.path, identity, size, info.mtime_ns, tuple(pairs), label)
 
 
 def format_of(path: str, /) -> str | None:
@@ -258,29 +295,66 @@ def _sniff(system: Any, file: File) -> str:
         with system.open_input_stream(file.path, compression=None) as stream:
             start = bytes(stream.read(8))
     except OSError as error:
-        msg = f"`{file.path}` must be a file that can be read; {error}."
+        msg = f"`{file.shown}` must be a file that can be read; {error}."
         raise DataError(msg) from error
     for magic, name in _MAGIC.items():
         if start.startswith(magic):
             return name
     listed = ", ".join(f'"{name}"' for name in FORMATS)
     msg = (
-        f"`{file.path}` must be of a known format, by its name or its first bytes. Pass "
+        f"`{file.shown}` must be of a known format, by its name or its first bytes. Pass "
         f"`format`, one of {listed}."
     )
     raise DataError(msg)
 
 
-def _refuse_path(system: Any, path: str, text: str) -> None:
-    """Raise for a path that does not exist, and say what does."""
+def _refuse_pipe(text: str) -> NoReturn:
+    msg = (
+        f"`{text}` must be a file or a folder; it is a device or a pipe, and data are read "
+        "more than once. Write them to a file first."
+    )
+    raise DataError(msg)
+
+
+def near_names(name: str, names: Sequence[str], /) -> list[str]:
+    """Return which of the names may have been meant, the nearest first."""
+    # All files of a folder end alike: what comes before the first dot tells them apart.
+    stems: dict[str, list[str]] = {}
+    for own in names:
+        stems.setdefault(own.partition(".")[0], []).append(own)
+    near = difflib.get_close_matches(name.partition(".")[0], stems, n=2, cutoff=0.6)
+    found = [own for stem in near for own in stems[stem]]
+    found.sort(key=lambda own: -difflib.SequenceMatcher(None, name, own).ratio())
+    return found[:2]
+
+
+def _refuse_path(system: Any, path: str, text: str) -> NoReturn:
+    """Raise for a path that does not exist, and say what does, as it would be typed."""
     folder, name = posixpath.split(path)
+    typed = text.partition("?")[0] if _URL.match(text) else text
+    typed, rest = posixpath.dirname(typed), ""
     while folder not in ("", "/"):
         if system.get_file_info(folder).type == pafs.FileType.Directory:
             break
+        rest = posixpath.join(name, rest)
         folder, name = posixpath.split(folder)
+        typed = posixpath.dirname(typed)
     inside = system.get_file_info(pafs.FileSelector(folder, allow_not_found=True))
     names = sorted(i.base_name for i in inside if not i.base_name.startswith("."))
-    near = difflib.get_close_matches(name, names, n=3, cutoff=0.5) or names[:5]
-    hint = f" In `{folder}` there is {', '.join(f'`{n}`' for n in near)}." if near else ""
+    near = near_names(name, names)
+    if near:
+        # One folder may be misspelt, and all below it right.
+        whole = [posixpath.join(own, rest).rstrip("/") for own in near]
+        infos = system.get_file_info([posixpath.join(folder, own) for own in whole])
+        found = [i.type != pafs.FileType.NotFound for i in infos]
+        near = [own for own, ok in zip(whole, found, strict=True) if ok] or near
+        listed = " or ".join(f"`{posixpath.join(typed, own)}`" for own in near)
+        hint = f" Did you mean {listed}?"
+    else:
+        # Data first.
+        names.sort(key=lambda own: format_of(own) is None)
+        more = ", …" if len(names) > _MOST_NAMES else ""
+        listed = ", ".join(f"`{own}`" for own in names[:_MOST_NAMES])
+        hint = f" In `{typed or '.'}` there is {listed}{more}." if names else ""
     msg = f"`{text}` must be a file or a folder; there is none.{hint}"
     raise DataError(msg)

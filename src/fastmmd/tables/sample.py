@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -23,7 +23,7 @@ from fastmmd.tables.progress import Progress, Report
 from fastmmd.tables.source import batch_rows_for
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import numpy.typing as npt
 
@@ -77,65 +77,139 @@ def draw_sample(
     *,
     seed: int,
     progress: Report | None = None,
+    state: SampleState | None = None,
+    save: Callable[[SampleState], object] | None = None,
 ) -> Sample:
-    """Return a sample of `size` rows of all sources together."""
-    drawn = _Smallest(size)
-    rows_used, rows_read = [], []
+    """Return a sample of `size` rows of all sources together.
+
+    Given a `state` of the same call it goes on from there; `save` is called with the state
+    after each batch.
+    """
+    state = SampleState(Smallest(size)) if state is None else state
     rows = batch_rows_for(len(columns))
-    for place, source in enumerate(sources):
-        stream = sample_stream(seed, place)
+    for place in range(state.place, len(sources)):
+        source, stream = sources[place], sample_stream(seed, place)
         parts = source.parts()
-        n_read = n_used = 0
-        for i, batch in read_ahead(source, parts, columns, batch_rows=rows):
-            if batch is not None:
+        batches = read_ahead(
+            source,
+            parts,
+            columns,
+            batch_rows=rows,
+            first_part=state.part,
+            skip=state.row,
+        )
+        for i, batch in batches:
+            if batch is None:
+                state.finish_part()
+            else:
                 part = parts[i].name
                 key = stream if part is None else part_id(stream, part)
-                drawn.add(place, hash_numbers(key, batch.row_numbers), batch)
-                n_read += batch.n_read
-                n_used += batch.data.num_rows
+                state.add(hash_numbers(key, batch.row_numbers), batch)
+            if save is not None:
+                save(state)
             if progress is not None:
-                done = i + (batch is None)
+                total = source.n_rows
                 progress(
                     Progress(
-                        "sampling", source.name, n_read, source.n_rows, done, len(parts)
+                        "sampling",
+                        source.name,
+                        state.n_read,
+                        total,
+                        state.part,
+                        len(parts),
                     )
                 )
-        rows_used.append(n_used)
-        rows_read.append(n_read)
-    return Sample(drawn.tables(len(sources)), tuple(rows_used), tuple(rows_read))
+        state.finish_source()
+    rows_used, rows_read = zip(*state.counts, strict=True) if state.counts else ((), ())
+    return Sample(state.kept.tables(len(sources)), rows_used, rows_read)
 
 
 @final
-class _Smallest:
+@dataclass(slots=True, eq=False)
+class SampleState:
+    """How far drawing a sample has come; what a checkpoint of it holds.
+
+    Parameters
+    ----------
+    kept : Smallest
+        The sample of the rows seen so far.
+    place, part, row : int
+        Number of the source at hand, of its part at hand, and rows read of that part.
+    n_rows, n_read : int
+        Rows of the source at hand that were seen, after and before its filter.
+    counts : list of pairs of int
+        The same two numbers of each source that is finished.
+    """
+
+    kept: Smallest
+    place: int = 0
+    part: int = 0
+    row: int = 0
+    n_rows: int = 0
+    n_read: int = 0
+    counts: list[tuple[int, int]] = field(default_factory=list)
+
+    def add(self, keys: npt.NDArray[np.uint64], batch: Batch, /) -> None:
+        """Take a batch of the part at hand."""
+        self.kept.add(self.place, keys, batch)
+        self.row += batch.n_read
+        self.n_read += batch.n_read
+        self.n_rows += batch.data.num_rows
+
+    def finish_part(self) -> None:
+        """Go to the next part."""
+        self.part += 1
+        self.row = 0
+
+    def finish_source(self) -> None:
+        """Go to the next source."""
+        self.counts.append((self.n_rows, self.n_read))
+        self.place += 1
+        self.part = self.row = self.n_rows = self.n_read = 0
+
+
+@final
+class Smallest:
     """The rows with the smallest keys so far."""
 
-    def __init__(self, size: int) -> None:
-        self._size = size
+    def __init__(
+        self, size: int, kept: Sequence[tuple[int, npt.NDArray[np.uint64], Any]] = ()
+    ) -> None:
+        self.size = size
         self._below = np.iinfo(np.uint64).max
-        self._kept: list[tuple[int, npt.NDArray[np.uint64], Any]] = []
-        self._n_kept = 0
+        self._kept = list(kept)
+        self._n_kept = sum(len(keys) for _, keys, _ in self._kept)
 
     def add(self, place: int, keys: npt.NDArray[np.uint64], batch: Batch) -> None:
+        """Take rows of the source at some place, with their keys."""
         chosen = np.flatnonzero(keys <= self._below)
         if not len(chosen):
             return
         self._kept.append((place, keys[chosen], _copied(batch.data, chosen)))
         self._n_kept += len(chosen)
-        if self._n_kept > 2 * self._size:
+        if self._n_kept > 2 * self.size:
             self._shrink()
 
     def tables(self, n_sources: int) -> tuple[list[pa.Table], ...]:
+        """Return the rows of each source, in the order in which they came."""
         self._shrink()
         return tuple(
             [rows for place, _, rows in self._kept if place == i]
             for i in range(n_sources)
         )
 
+    def compacted(self) -> list[tuple[int, npt.NDArray[np.uint64], pa.Table]]:
+        """Return places, keys and rows in few tables: what makes the same object again."""
+        self._shrink()
+        runs = itertools.groupby(self._kept, key=lambda own: (own[0], own[2].schema))
+        self._kept = [_joined(list(run)) for _, run in runs]
+        return self._kept
+
     def _shrink(self) -> None:
-        if self._n_kept <= self._size:
+        if self._n_kept <= self.size:
             return
         keys = np.concatenate([keys for _, keys, _ in self._kept])
-        self._below = np.partition(keys, self._size - 1)[self._size - 1]
+        self._below = np.partition(keys, self.size - 1)[self.size - 1]
         kept = []
         for place, own, rows in self._kept:
             chosen = np.flatnonzero(own <= self._below)
@@ -147,10 +221,12 @@ class _Smallest:
         self._n_kept = sum(len(own) for _, own, _ in kept)
 
 
-def _joined(tables: list[pa.Table]) -> list[pa.Table]:
-    """Return few tables for many: one for each run of tables of the same types."""
-    runs = itertools.groupby(tables, key=lambda table: table.schema)
-    return [pa.concat_tables(run).combine_chunks() for _, run in runs]
+def _joined(
+    run: Sequence[tuple[int, npt.NDArray[np.uint64], pa.Table]],
+) -> tuple[int, npt.NDArray[np.uint64], pa.Table]:
+    """Return one table for several of the same source and the same types."""
+    keys = np.concatenate([keys for _, keys, _ in run])
+    return run[0][0], keys, pa.concat_tables([rows for _, _, rows in run])
 
 
 def _copied(batch: pa.RecordBatch, rows: Any) -> pa.Table:

@@ -94,6 +94,7 @@ class SchemaOptions:
             have = " and ".join(f"({', '.join(own.names) or 'none'})" for own in schemas)
             what = "in common" if len(schemas) > 1 else "to use"
             msg = f"the data must have columns {what}; they have {have}."
+            msg += _look_alike(alone)
             if left_out:
                 msg += f" Left out by `exclude`: {quoted(sorted(left_out))}."
             raise DataError(msg)
@@ -101,8 +102,8 @@ class SchemaOptions:
             if name not in used:
                 msg = f"`kinds` must name columns that are used; got `{name}`."
                 raise DataError(msg)
-        notes = [f"columns that not all data have, left out: {quoted(alone)}."]
-        return used, notes if alone else []
+        note = f"columns that not all data have, left out: {quoted(alone)}."
+        return used, [note + _look_alike(alone)] if alone else []
 
 
 @final
@@ -238,13 +239,20 @@ class Schema:
         if not samples:
             msg = "`samples` must be at least one table; got none."
             raise TypeError(msg)
+        labels = [
+            f"samples[{i}]" if len(samples) > 1 else "sample" for i in range(len(samples))
+        ]
         tables = [
-            as_table(sample, name=f"samples[{i}]" if len(samples) > 1 else "sample")
-            for i, sample in enumerate(samples)
+            as_table(sample, name=label)
+            for sample, label in zip(samples, labels, strict=True)
         ]
         options = SchemaOptions(columns, exclude, scale, missing, kinds, max_levels)
         names, left_out = options.choose([table.schema for table in tables])
-        schema, notes = infer_schema(tables, names, options)
+        schemas = [
+            (f"`{label}`", table.schema)
+            for label, table in zip(labels, tables, strict=True)
+        ]
+        schema, notes = infer_schema(tables, names, options, schemas=schemas)
         notes = left_out + notes
         for note in notes:
             warnings.warn(note, DataWarning, stacklevel=2)
@@ -409,12 +417,13 @@ def infer_schema(
     *,
     origin: str = "table",
     check: bool = True,
-    schemas: Sequence[pa.Schema] | None = None,
+    schemas: Sequence[tuple[str, pa.Schema]],
 ) -> tuple[Schema, list[str]]:
     """Return the schema of several tables, pooled, and notes for the user.
 
     With `check` missing values are an error if that is the policy, else only for whoever
-    encodes the tables. `schemas` are those of the data that the tables are a sample of.
+    encodes the tables. `schemas` are those of the data that the tables are a sample of, each
+    with what to call it.
     """
     if not sum(table.num_rows for table in tables):
         msg = f"{origin} must have at least one row; it has none."
@@ -428,7 +437,7 @@ def infer_schema(
         max_levels=options.max_levels,
         origin=origin,
         check=check,
-        schemas=[table.schema for table in tables] if schemas is None else schemas,
+        schemas=schemas,
     )
     return Schema(found, options.scale, options.missing), notes
 
@@ -438,6 +447,16 @@ def changed_types(schema: Schema, found: pa.Schema, label: str, /) -> list[str]:
     return [f"in {label} column {text}." for text in schema.compare(found).changed]
 
 
+def _look_alike(names: Sequence[str], /) -> str:
+    """Return a sentence on names that differ only in spaces or case, if there are any."""
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        groups.setdefault("".join(name.split()).casefold(), []).append(name)
+    same = [" and ".join(f"`{name}`" for name in own) for own in groups.values()]
+    same = [text for text, own in zip(same, groups.values(), strict=True) if own[1:]]
+    return f" Only in spaces or case differ {', '.join(same)}." if same else ""
+
+
 def arrow_types(table: Any, /) -> dict[str, pa.DataType]:
     """Return the types by name of a table, an Arrow schema or a source."""
     import pyarrow as pa
@@ -445,7 +464,7 @@ def arrow_types(table: Any, /) -> dict[str, pa.DataType]:
     schema = table if isinstance(table, pa.Schema) else getattr(table, "schema", None)
     if not isinstance(schema, pa.Schema):
         schema = as_table(table).schema
-    check_names(schema, origin="a table")
+    check_names(schema.names, origin="a table")
     return dict(zip(schema.names, schema.types, strict=True))
 
 

@@ -7,14 +7,18 @@ import concurrent.futures
 import functools
 import hashlib
 import json
-import time
 import warnings
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from fastmmd._errors import DataError, DataWarning, IncompatibleSketchError
+from fastmmd._errors import (
+    DataError,
+    DataWarning,
+    IncompatibleSketchError,
+    UndefinedEstimateError,
+)
 from fastmmd._random import spawn
 from fastmmd._rows import Rows
 from fastmmd._threads import n_threads as usual_threads
@@ -27,7 +31,7 @@ from fastmmd.kernels import Kernel
 from fastmmd.sketch import Sketch
 from fastmmd.sketch.file import sketch_parts
 from fastmmd.tables.ahead import read_ahead
-from fastmmd.tables.checkpoint import State, empty_copy, load_state, save_state
+from fastmmd.tables.checkpoint import Checkpoint, State, empty_copy
 from fastmmd.tables.infer import quoted
 from fastmmd.tables.opening import open_source
 from fastmmd.tables.progress import Progress
@@ -52,6 +56,9 @@ if TYPE_CHECKING:
     from fastmmd.tables.source import Source
 
 _CHECKPOINT_SECONDS = 30.0
+
+_FEWEST_ROWS = 2
+"""Rows of each data set that a comparison needs."""
 
 _DEFAULTS: dict[str, Any] = {"kernel": "adaptive", "n_bins": 256, "rng": 0}
 
@@ -173,13 +180,15 @@ def sketch_source(
     progress : callable, optional
         Called with a `Progress` after each batch.
     checkpoint : path, optional
-        A file for what is done so far, written from time to time and at the end. It is
-        left there: remove it when the sketch is saved.
+        A file for what is done so far, written from time to time, in both passes and also
+        in the middle of a file, and at the end. It is left there: remove it when the sketch
+        is saved.
     checkpoint_seconds : float, default=30.0
         Time between two checkpoints.
     resume : bool, default=False
         Whether to go on from the checkpoint if there is one. The result is the same to
-        the last bit as that of a run without interruption.
+        the last bit as that of a run without interruption. Rows of a text file that were
+        counted are read once more, as only reading tells where they end, but not sketched.
 
     Returns
     -------
@@ -211,11 +220,13 @@ def sketch_source(
         check_like(like, options, {"kernel": kernel, "n_bins": n_bins, "rng": rng})
         report = schema_of(like).check(opened.schema, origin=f"`{opened.name}`")
         warn_notes(report.notes)
-    state, key = None, ""
+    run = None
     if checkpoint is not None:
         key = _run_key(opened, like, [options, kernel, n_bins, rng, stream])
-        state = load_state(checkpoint, key) if resume else None
-    if state is None:
+        run = Checkpoint(checkpoint, key, checkpoint_seconds)
+    state = run.load() if run is not None and resume else None
+    if not isinstance(state, State):
+        n_rows = None
         if like is None:
             plan = plan_sketch(
                 [opened],
@@ -223,20 +234,19 @@ def sketch_source(
                 kernel=kernel,
                 n_bins=n_bins,
                 rng=rng,
-                progress=progress,
+                draw=functools.partial(
+                    draw_sample,
+                    progress=progress,
+                    state=state,
+                    save=None if run is None else run.save_if_due,
+                ),
             )
             warn_notes(plan.notes)
-            like = plan.sketch
+            like, n_rows = plan.sketch, plan.sample.n_read[0]
         empty = like.like(stream=opened.fingerprint() if stream is None else stream)
-        state = State(empty, empty_copy(empty))
+        state = State(empty, empty_copy(empty), n_rows=n_rows)
     return run_sketch(
-        opened,
-        state,
-        n_threads=n_threads,
-        progress=progress,
-        checkpoint=checkpoint,
-        checkpoint_seconds=checkpoint_seconds,
-        key=key,
+        opened, state, n_threads=n_threads, progress=progress, checkpoint=run
     ).total
 
 
@@ -401,9 +411,12 @@ def plan_from_sample(
         if sample.schemas is None
         else list(sample.schemas)
     )
-    schema, more = infer_schema(tables, names, options, origin=origin, schemas=schemas)
-    for source, own in zip(sources, schemas, strict=True):
-        more += changed_types(schema, own, f"`{source.name}`")
+    named = [
+        (f"`{source.name}`", own) for source, own in zip(sources, schemas, strict=True)
+    ]
+    schema, more = infer_schema(tables, names, options, origin=origin, schemas=named)
+    for label, own in named:
+        more += changed_types(schema, own, label)
     rows = encode_sample(schema, sample)
     planned = sum(sample.n_rows) * (2 if len(sources) == 1 else 1)
     kernels, numbers = _kernels(kernel, rows, n_rows or planned, request.for_kernels)
@@ -471,6 +484,14 @@ def check_rows_kept(source: Source, n_rows: int, n_dropped: int, /) -> None:
     check_rows_left([source], [n_rows])
 
 
+def check_enough(origin: str, n_rows: int, n_dropped: int = 0, /) -> None:
+    """Raise if a data set has too few rows to be compared with another."""
+    if n_rows < _FEWEST_ROWS:
+        why = f" without missing values, of {n_rows + n_dropped}" if n_dropped else ""
+        msg = f"{origin} must have at least {_FEWEST_ROWS} rows; got {n_rows}{why}."
+        raise UndefinedEstimateError(msg)
+
+
 def run_sketch(
     source: Source,
     state: State,
@@ -478,10 +499,7 @@ def run_sketch(
     *,
     n_threads: int,
     progress: Report | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
-    checkpoint_seconds: float = _CHECKPOINT_SECONDS,
-    key: str = "",
-    n_rows: int | None = None,
+    checkpoint: Checkpoint | None = None,
     parts: Sequence[Part] | None = None,
 ) -> State:
     """Add all parts of a source that `state` has not seen, and return the state.
@@ -502,11 +520,9 @@ def run_sketch(
         first_part=state.part,
         skip=state.row,
     )
-    saved = time.monotonic()
     pending: collections.deque[tuple[int, Any]] = collections.deque()
 
     def fold() -> None:
-        nonlocal saved
         n_read, future = pending.popleft()
         if future is None:
             state.finish_part()
@@ -516,11 +532,10 @@ def run_sketch(
             state.row += n_read
             state.n_read += n_read
             state.n_dropped += n_dropped
-        if checkpoint is not None and time.monotonic() - saved >= checkpoint_seconds:
-            save_state(checkpoint, state, key)
-            saved = time.monotonic()
+        if checkpoint is not None:
+            checkpoint.save_if_due(state)
         if progress is not None:
-            total = source.n_rows if n_rows is None else n_rows
+            total = source.n_rows if state.n_rows is None else state.n_rows
             progress(
                 Progress(
                     "sketching",
@@ -551,7 +566,7 @@ def run_sketch(
     if whole:
         check_rows_kept(source, state.total.count, state.n_dropped)
     if checkpoint is not None:
-        save_state(checkpoint, state, key)
+        checkpoint.save(state)
     return state
 
 
@@ -566,7 +581,8 @@ def _sketch_batch(
     encoded = schema.encode_batch(batch.data)
     numbers = batch.row_numbers
     if encoded.n_missing or encoded.n_infinite:
-        where = f"`{part.file or source.name}`, rows {numbers[0]} to {numbers[-1]},"
+        name = source.file_of(part).shown or source.name
+        where = f"`{name}`, rows {numbers[0]} to {numbers[-1]},"
         schema.check_values(encoded.n_missing, encoded.n_infinite, n_rows, origin=where)
     rows = encoded.rows
     if encoded.missing is not None:

@@ -134,11 +134,7 @@ class Source:
         names = list(self.schema.names if columns is None else columns)
         check_columns(names, self.schema, option="columns")
         rows = batch_rows_for(len(names)) if batch_rows is None else batch_rows
-        place = bisect.bisect_left(self.files, part.file, key=lambda file: file.identity)
-        file = self.files[min(place, len(self.files) - 1)]
-        if file.identity != part.file:
-            msg = f"`part` must be one of the source `{self.name}`; got {part}."
-            raise DataError(msg)
+        file = self.file_of(part)
         wanted = dict.fromkeys(
             [*names, *(self.condition.columns if self.condition else ())]
         )
@@ -161,6 +157,15 @@ class Source:
                 numbers = numbers[mask.to_numpy(zero_copy_only=False)]
                 batch = batch.filter(mask)
             yield Batch(batch.select(names), numbers, whole.num_rows)
+
+    def file_of(self, part: Part, /) -> File:
+        """Return the file that a part is of."""
+        place = bisect.bisect_left(self.files, part.file, key=lambda file: file.identity)
+        file = self.files[min(place, len(self.files) - 1)]
+        if file.identity != part.file:
+            msg = f"`part` must be one of the source `{self.name}`; got {part}."
+            raise DataError(msg)
+        return file
 
     def filter(self, condition: Condition | str, /) -> Source:
         """Return the source with a further filter of rows."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from fastmmd._random import spawn
-from fastmmd._rows import is_table
+from fastmmd._rows import check_read, is_table
 from fastmmd._twosample import compare
 from fastmmd._twosample import k_sample_test as test_k_arrays
 from fastmmd._twosample import two_sample_test as test_arrays
@@ -26,6 +26,7 @@ from fastmmd.tables.schema import (
     infer_schema,
 )
 from fastmmd.tables.sketching import (
+    check_enough,
     check_rows_left,
     check_threads,
     plan_sketch,
@@ -157,7 +158,7 @@ def two_sample_test(
             )
             raise ValueError(msg)
         return compare_sources(
-            [open_source(data) for data in (x, y)],
+            _sources(x, y),
             options,
             kernel,
             asked,
@@ -165,6 +166,7 @@ def two_sample_test(
             make=_make_here(n_threads, progress),
             progress=progress,
         )
+    labels = ["`x`", "`y`"]
     if sample_rows is None:
         tables = [[as_table(x, name="x")], [as_table(y, name="y")]]
         names, notes = options.choose([own[0].schema for own in tables])
@@ -172,11 +174,12 @@ def two_sample_test(
         if groups is not None:
             msg = "`groups` must be left out with `sample_rows`."
             raise ValueError(msg)
-        sources = [open_source(data) for data in (x, y)]
+        sources = _sources(x, y)
+        labels = [f"`{source.name}`" for source in sources]
         names, notes = options.choose([source.schema for source in sources])
         tables, drawn = _subsets(sources, names, sample_rows, streams[0], progress)
         notes += drawn
-    rows, kept, more = _encode(tables, ("`x`", "`y`"), names, options, streams[1])
+    rows, kept, more = _encode(tables, labels, names, options, streams[1])
     if groups is not None:
         groups = _kept_groups(groups, kept)
     result = test_arrays(
@@ -188,7 +191,7 @@ def two_sample_test(
         n_threads=n_threads,
         **asked,
     )
-    return dataclasses.replace(result, notes=(*notes, *more))
+    return dataclasses.replace(result, columns=tuple(names), notes=(*notes, *more))
 
 
 def k_sample_test(
@@ -247,7 +250,7 @@ def k_sample_test(
         level=level,
         rng=for_test,
     )
-    return dataclasses.replace(result, notes=(*notes, *more))
+    return dataclasses.replace(result, columns=tuple(chosen), notes=(*notes, *more))
 
 
 def _check_asked(null: Any, n_resamples: Any, level: Any, margin: Any) -> dict[str, Any]:
@@ -264,9 +267,20 @@ def _check_asked(null: Any, n_resamples: Any, level: Any, margin: Any) -> dict[s
     }
 
 
+def _sources(x: Any, y: Any) -> list[Source]:
+    """Return both data sets as sources; tables in memory are called as the arguments are."""
+    return [
+        dataclasses.replace(open_source(as_table(data, name=name)), name=name)
+        if is_table(data)
+        else open_source(data)
+        for data, name in ((x, "x"), (y, "y"))
+    ]
+
+
 def _check_kinds(samples: Sequence[Any], names: Sequence[str]) -> None:
     """Raise if an array is compared with a table: its columns have no names."""
     for sample, name in zip(samples, names, strict=True):
+        check_read(sample, name=name)
         if isinstance(sample, np.ndarray):
             msg = (
                 f"`{name}` must be a table; got an array, whose columns have no names. "
@@ -293,6 +307,7 @@ def _encode(
         options,
         origin="the data",
         check=False,
+        schemas=[(name, own[0].schema) for name, own in zip(labels, tables, strict=True)],
     )
     rows, kept = [], []
     for own, name in zip(tables, labels, strict=True):
@@ -305,6 +320,7 @@ def _encode(
         ]
         kept.append(~np.concatenate(lost))
         n_rows, n_kept = len(kept[-1]), int(kept[-1].sum())
+        check_enough(name, n_kept, n_rows - n_kept)
         if n_kept < n_rows:
             notes.append(
                 f"{n_rows - n_kept} of {n_rows} rows of {name}, with missing values, left "
@@ -382,6 +398,8 @@ def compare_sources(
         progress=progress,
         draw=draw,
     )
+    for source, n_rows in zip(sources, plan.sample.n_rows, strict=True):
+        check_enough(f"`{source.name}`", n_rows)
     if asked["margin"] is not None and len(plan.sketch.kernels) > 1:
         msg = "`margin` must be used with one kernel, whose MMD it is in; got a family."
         raise ValueError(msg)
@@ -392,6 +410,7 @@ def compare_sources(
         sketch, n_dropped = make(
             source, empty, plan.sample.n_rows[i], plan.sample.n_read[i]
         )
+        check_enough(f"`{source.name}`", sketch.count, n_dropped)
         if n_dropped:
             notes.append(
                 f"{n_dropped} of {n_dropped + sketch.count} rows of `{source.name}`, with "
@@ -411,10 +430,9 @@ def _make_here(n_threads: int | None, progress: Report | None) -> Make:
     ) -> tuple[Sketch, int]:
         state = run_sketch(
             source,
-            State(empty, empty_copy(empty)),
+            State(empty, empty_copy(empty), n_rows=n_read),
             n_threads=n_threads,
             progress=progress,
-            n_rows=n_read,
         )
         return state.total, state.n_dropped
 

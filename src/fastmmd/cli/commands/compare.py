@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from fastmmd.cli.commands.test import exit_status, report_result, sketch_columns
-from fastmmd.cli.data import load_sketch
+from fastmmd.cli.commands.test import exit_status, report_result
+from fastmmd.cli.data import check_counts, load_sketch
 from fastmmd.cli.options import (
     DEFAULT_OUTPUT,
     DEFAULT_TESTING,
@@ -35,13 +35,14 @@ def compare(
         A sketch made like the first.
     """
     sketches = [load_sketch(path) for path in (a, b)]
+    names = [os.fspath(path) for path in (a, b)]
+    check_counts(zip(names, sketches, strict=True))
     import fastmmd
 
     result = fastmmd.compare(*sketches, **testing.keywords())
     report_result(
         result,
-        samples=[os.fspath(path) for path in (a, b)],
-        columns=sketch_columns(sketches[0]),
+        samples=names,
         testing=testing,
         output=output,
     )

@@ -99,10 +99,9 @@ def _write(path: Path, table: Any) -> None:
 
     temporary = path.with_name(f".{path.name}.new")
     try:
-        if path.suffix == ".csv":
-            csv.write_csv(table, temporary)
-        else:
-            parquet.write_table(table, temporary)
+        with temporary.open("wb") as stream:
+            write = csv.write_csv if path.suffix == ".csv" else parquet.write_table
+            write(table, stream)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)

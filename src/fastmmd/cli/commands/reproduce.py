@@ -43,7 +43,7 @@ def reproduce(
     trials
         Repetitions; by default those of the paper.
     out
-        Where to write; files are replaced only when complete.
+        Where to write, by default fastmmd-reproduced; files are replaced only when complete.
     quick
         Rough answers: fewer repetitions and smaller sizes.
     seed
@@ -72,12 +72,12 @@ def reproduce(
                 data=data if name in takers else None,
                 progress=watcher,
             )
-            watcher.end()
             reports.append(report)
-            if not output.json:
-                write_report(_headline(report), _fields(report))
+            with watcher.ended():
+                if not output.json:
+                    write_report(_headline(report), _fields(report))
     if output.json:
-        write_json([report.to_dict() for report in reports])
+        write_json({"experiments": [report.to_dict() for report in reports]})
     return 0
 
 
@@ -111,7 +111,7 @@ def _list(output: Output) -> int:
 
     found: list[dict[str, Any]] = describe()
     if output.json:
-        write_json(found)
+        write_json({"experiments": found})
         return 0
     fields = [(each["name"], f"{each['paper']}: {each['title']}") for each in found]
     write_report("Experiments of the paper:", fields)

@@ -10,7 +10,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from fastmmd.cli.commands.inspect import read_sketch_file
-from fastmmd.cli.data import check_output, gathering_notes, load_sketch
+from fastmmd.cli.data import check_output, gathering_notes, is_sketch, load_sketch
 from fastmmd.cli.errors import Interrupted, UsageError
 from fastmmd.cli.options import (
     DEFAULT_COLUMNS,
@@ -22,6 +22,7 @@ from fastmmd.cli.options import (
     KernelName,
     Output,
     Reading,
+    check_seed,
 )
 from fastmmd.cli.output import count, duration, notes, write_json, write_report
 from fastmmd.cli.progress import brief, watching
@@ -57,8 +58,8 @@ def sketch(
     like
         A sketch to be comparable with: its columns, scales and kernels are used.
     resume
-        Go on from the checkpoint of an interrupted run. The result is the same to the last
-        bit as without the interruption.
+        Go on from the checkpoint of an interrupted run, also in the middle of a file. The
+        result is the same to the last bit as without the interruption.
     checkpoint_seconds
         Time between two checkpoints.
     kernel
@@ -87,6 +88,13 @@ def sketch(
         raise UsageError(msg)
     reference = None if like is None else load_sketch(like)
     paths = [os.fspath(path) for path in data]
+    sketches = [path for path in paths if is_sketch(path)]
+    if sketches:
+        msg = (
+            f"sketch needs data; `{sketches[0]}` is a sketch already. `fastmmd merge` adds "
+            "sketches up."
+        )
+        raise UsageError(msg)
     source = reading.open(paths[0] if len(paths) == 1 else paths)
     start = time.monotonic()
     from fastmmd.tables import sketch_source
@@ -102,7 +110,7 @@ def sketch(
                 **columns.keywords(),
                 kernel=kernel,
                 n_bins=bins,
-                rng=seed,
+                rng=check_seed(seed),
                 stream=stream,
                 n_threads=threads,
                 progress=watcher,
@@ -113,6 +121,12 @@ def sketch(
             made.save(target)
         except KeyboardInterrupt as error:
             raise _interrupted(checkpoint) from error
+        except OSError as error:
+            if checkpoint.exists():
+                error.add_note(
+                    "The same command with --resume goes on from where it was."
+                )
+            raise
     checkpoint.unlink(missing_ok=True)
     if resume and not there:
         told.append("there was no checkpoint, so the data were read from the start.")

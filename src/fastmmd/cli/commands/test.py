@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from fastmmd.cli.data import gathering_notes, open_samples
+from fastmmd.cli.data import check_counts, gathering_notes, open_samples
 from fastmmd.cli.errors import DIFFERENCE, UsageError
 from fastmmd.cli.options import (
     DEFAULT_COLUMNS,
@@ -94,7 +94,6 @@ def run_test(
     report_result(
         result,
         samples=[sample.name for sample in samples],
-        columns=_used(samples, columns),
         testing=testing,
         output=output,
     )
@@ -106,7 +105,6 @@ def report_result(
     /,
     *,
     samples: Sequence[str],
-    columns: Sequence[str],
     testing: Testing,
     output: Output,
 ) -> None:
@@ -115,7 +113,7 @@ def report_result(
         write_json(result.to_dict())
         return
     sentence = str(result).partition("\n")[0]
-    fields = result_fields(result, samples=samples, columns=columns, seed=testing.seed)
+    fields = result_fields(result, samples=samples, seed=testing.seed)
     style = "bold yellow" if result.rejects() else "bold green"
     write_report(sentence, fields, style=style)
 
@@ -153,19 +151,10 @@ def _test_sketches(
                     f"{n_dropped} of {n_dropped + made.count} rows of `{sample.name}`, "
                     "with missing values, left out."
                 )
+        names = [sample.name for sample in samples]
+        check_counts(zip(names, sketches, strict=True))
         result = compare(*sketches, **asked)
     return dataclasses.replace(result, notes=(*notes, *left_out))
-
-
-def _used(samples: Sequence[Sample], columns: Columns) -> Sequence[str]:
-    """Return the columns that were compared, as far as they have names."""
-    for sample in samples:
-        if sample.sketch is not None:
-            return sketch_columns(sample.sketch)
-    from fastmmd.tables.schema import SchemaOptions
-
-    schemas = [s.source.schema for s in samples if s.source is not None]
-    return SchemaOptions(**columns.keywords()).choose(schemas)[0]
 
 
 def sketch_columns(sketch: Any, /) -> Sequence[str]:

@@ -39,6 +39,8 @@ class File:
         Bytes, and time of the last change in nanoseconds, as far as known.
     partition : tuple of pairs
         Columns that folders are named after (``year=2018``), with their values.
+    label : str
+        What to call it in messages, in the words of whoever asked for it; empty for `path`.
     """
 
     path: str
@@ -46,6 +48,12 @@ class File:
     size: int | None = None
     modified: int | None = None
     partition: tuple[tuple[str, str | None], ...] = ()
+    label: str = ""
+
+    @property
+    def shown(self) -> str:
+        """What to call the file in messages."""
+        return self.label or self.path
 
 
 @final
@@ -95,9 +103,12 @@ def reading(format_name: str, file: File, /) -> Iterator[None]:
         yield
     except DataError:
         raise
+    except PermissionError as error:
+        msg = f"`{file.shown}` must be a file that you may read; permission is denied."
+        raise DataError(msg) from error
     except UNREADABLE as error:
         why = str(error).splitlines()[0] if str(error) else type(error).__name__
-        msg = f"`{file.path}` must be a complete {format_name} file; {why.rstrip('.')}."
+        msg = f"`{file.shown}` must be a complete {format_name} file; {why.rstrip('.')}."
         raise DataError(msg) from error
 
 
@@ -147,7 +158,7 @@ def _common(schemas: Sequence[tuple[File, pa.Schema]], *, promote: bool) -> pa.S
             if joined is None:
                 msg = (
                     f"column `{name}` must hold the same kind of data in all files; it is "
-                    f"{type_} in `{first_file.path}` and {here[name]} in `{file.path}`."
+                    f"{type_} in `{first_file.shown}` and {here[name]} in `{file.shown}`."
                 )
                 raise DataError(msg)
             found[name] = joined

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
-from fastmmd._errors import DataError
 from fastmmd.tables.formats.base import (
     File,
     Layout,
@@ -18,6 +17,7 @@ from fastmmd.tables.formats.base import (
     given_types,
     reading,
 )
+from fastmmd.tables.formats.csv_errors import Diagnosis
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -52,15 +52,21 @@ class CSV(TextFormat):
     types: Mapping[str, pa.DataType] = field(default_factory=dict)
 
     def inspect(self, filesystem: Any, file: File, /) -> Layout:
+        diagnosis = Diagnosis(self, filesystem, file)
         with (
             reading(self.name, file),
+            diagnosis.explaining(),
             filesystem.open_input_stream(file.path) as stream,
         ):
             try:
-                reader = self._open(stream, file, _SNIFF_BYTES, {}, None)
-            except pa.ArrowInvalid as error:
-                self._explain(error, file, [])
-            schema = reader.schema
+                schema = self._open(stream, file, _SNIFF_BYTES, {}, None).schema
+            except pa.ArrowInvalid:
+                names = diagnosis.names_alone()
+                if names is None:
+                    raise
+                schema = pa.schema([(name, pa.null()) for name in names])
+            diagnosis.check_encoding(schema)
+            diagnosis.check_delimiter(schema)
         empty = [f.name for f in schema if pa.types.is_null(f.type)]
         if empty:
             later = self._later_types(filesystem, file, empty)
@@ -72,14 +78,24 @@ class CSV(TextFormat):
     ) -> Iterator[pa.RecordBatch]:
         # Types at hand from the start are used as they are; others may turn out fractions.
         types = {f.name: self.types.get(f.name, as_read(f.type)) for f in schema}
+        diagnosis = Diagnosis(self, filesystem, file)
         with (
             reading(self.name, file),
+            diagnosis.explaining(schema.names),
             filesystem.open_input_stream(file.path) as stream,
         ):
             try:
-                yield from self._open(stream, file, _BLOCK_BYTES, types, schema.names)
-            except pa.ArrowInvalid as error:
-                self._explain(error, file, schema.names)
+                opened = self._open(stream, file, _BLOCK_BYTES, types, schema.names)
+            except pa.ArrowInvalid:
+                if diagnosis.names_alone() is None:
+                    raise
+                return
+            yield from opened
+
+    def delimiter_of(self, file: File, /) -> str:
+        """Return the character between values of a file."""
+        tab = re.search(r"\.tsv(\.\w+)?$", file.path, re.IGNORECASE)
+        return self.delimiter or ("\t" if tab else ",")
 
     def _open(
         self,
@@ -89,7 +105,6 @@ class CSV(TextFormat):
         types: Mapping[str, pa.DataType],
         names: list[str] | None,
     ) -> Any:
-        tab = re.search(r"\.tsv(\.\w+)?$", file.path, re.IGNORECASE)
         return pacsv.open_csv(
             stream,
             # One thread: only then do errors say in which row they are; no slower here.
@@ -100,7 +115,7 @@ class CSV(TextFormat):
                 autogenerate_column_names=not self.header,
             ),
             parse_options=pacsv.ParseOptions(
-                delimiter=self.delimiter or ("\t" if tab else ","),
+                delimiter=self.delimiter_of(file),
                 newlines_in_values=True,
             ),
             convert_options=pacsv.ConvertOptions(
@@ -125,35 +140,6 @@ class CSV(TextFormat):
             if len(found) == len(names):
                 break
         return found
-
-    def _explain(self, error: pa.ArrowInvalid, file: File, names: list[str]) -> NoReturn:
-        text = str(error)
-        ragged = re.search(r"Row #(\d+): Expected (\d+) columns, got (\d+): ?(.*)", text)
-        if ragged:
-            line, expected, got, content = ragged.groups()
-            msg = (
-                f"`{file.path}`, line {line}, must have {expected} values like the lines "
-                f"before; got {got}: {content[:60]!r}."
-            )
-            raise DataError(msg) from error
-        wrong = re.search(
-            r"column #(\d+): (?:Row #(\d+): )?.*conversion error to ([^:]+): "
-            r"(?:invalid value )?(.*)",
-            text,
-        )
-        if wrong and names:
-            index, row, type_, value = wrong.groups()
-            name = names[int(index)]
-            msg = (
-                f"`{file.path}`, line {row}, column `{name}` must be of type {type_} like "
-                f"the rows before; got {value[:60]}. If the column holds text, pass "
-                f"`types={{{name!r}: 'string'}}`."
-            )
-            raise DataError(msg) from error
-        if text.startswith("Empty CSV"):
-            msg = f"`{file.path}` must have a line with the names of the columns; it is empty."
-            raise DataError(msg) from error
-        raise error
 
 
 def _inferred(values: pa.Array) -> pa.DataType:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
+import contextlib
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 
 _SNIFF_BYTES = 2**23
 _BLOCK_BYTES = 2**20
+_LOOK_BYTES = 2**10
 
 
 @final
@@ -42,6 +46,7 @@ class JSONLines(TextFormat):
     def inspect(self, filesystem: Any, file: File, /) -> Layout:
         with (
             reading(self.name, file),
+            _explaining(filesystem, file),
             filesystem.open_input_stream(file.path) as stream,
         ):
             options = pajson.ReadOptions(block_size=_SNIFF_BYTES, use_threads=False)
@@ -61,28 +66,46 @@ class JSONLines(TextFormat):
         wanted = [(f.name, self.types.get(f.name, as_read(f.type))) for f in schema]
         with (
             reading(self.name, file),
+            _explaining(filesystem, file),
             filesystem.open_input_stream(file.path) as stream,
         ):
-            try:
-                yield from pajson.open_json(
-                    stream,
-                    read_options=pajson.ReadOptions(
-                        block_size=_BLOCK_BYTES, use_threads=False
-                    ),
-                    parse_options=pajson.ParseOptions(
-                        explicit_schema=pa.schema(wanted),
-                        unexpected_field_behavior="ignore",
-                        newlines_in_values=False,
-                    ),
-                )
-            except pa.ArrowInvalid as error:
-                if " changed from " not in str(error):
-                    raise
-                msg = (
-                    f"`{file.path}` must hold one kind of value in each field; {error}. "
-                    "Pass `types` for fields whose first lines mislead."
-                )
-                raise DataError(msg) from error
+            yield from pajson.open_json(
+                stream,
+                read_options=pajson.ReadOptions(
+                    block_size=_BLOCK_BYTES, use_threads=False
+                ),
+                parse_options=pajson.ParseOptions(
+                    explicit_schema=pa.schema(wanted),
+                    unexpected_field_behavior="ignore",
+                    newlines_in_values=False,
+                ),
+            )
+
+
+@contextlib.contextmanager
+def _explaining(filesystem: Any, file: File) -> Iterator[None]:
+    """Turn what Arrow says into an error that helps."""
+    try:
+        yield
+    except pa.ArrowInvalid as error:
+        text = str(error)
+        with filesystem.open_input_stream(file.path) as stream:
+            start = bytes(stream.read(_LOOK_BYTES)).removeprefix(codecs.BOM_UTF8)
+        changed = re.search(r"Column\(/(.+)\) changed from (\w+) to (\w+)", text)
+        if not start.strip():
+            why = "it is empty"
+        elif start.lstrip().startswith(b"["):
+            why = "it is one array. Take it apart first, for instance with `jq -c '.[]'`"
+        elif changed:
+            name, before, after = changed.groups()
+            why = (
+                f"in some lines the field `{name}` is a {before}, in others a {after}. "
+                "Make them alike first"
+            )
+        else:
+            raise
+        msg = f"`{file.shown}` must have one object a line, all with the same fields; {why}."
+        raise DataError(msg) from error
 
 
 def _moment(values: pa.Array) -> pa.DataType:

@@ -86,7 +86,7 @@ class NumPy(Format):
             if self.array is not None:
                 if self.array not in names:
                     msg = (
-                        f"`array` must name an array of `{file.path}`; got {self.array!r}. "
+                        f"`array` must name an array of `{file.shown}`; got {self.array!r}. "
                         f"It has {', '.join(names)}."
                     )
                     raise DataError(msg)
@@ -103,14 +103,14 @@ class NumPy(Format):
             if len(arrays) > 1 and any(array.is_matrix for array in arrays):
                 self._refuse_mixture(file, arrays)
             if not arrays:
-                msg = f"`{file.path}` must hold arrays; it is empty."
+                msg = f"`{file.shown}` must hold arrays; it is empty."
                 raise DataError(msg)
             yield arrays
 
     def _refuse_mixture(self, file: File, arrays: list[_Array]) -> None:
         shapes = ", ".join(f"{array.name} {array.shape}" for array in arrays)
         msg = (
-            f"`{file.path}` must hold one array of two dimensions, or one of one dimension "
+            f"`{file.shown}` must hold one array of two dimensions, or one of one dimension "
             f"for each column; got {shapes}. Choose one with `array`."
         )
         raise DataError(msg)
@@ -137,7 +137,7 @@ class _Array:
             structured = self._dtype.names is not None and len(self.shape) == 1
             if self._dtype.hasobject or not structured:
                 msg = (
-                    f"`{file.path}` must hold rows of plain values; got an array of shape "
+                    f"`{file.shown}` must hold rows of plain values; got an array of shape "
                     f"{self.shape} and dtype {self._dtype}."
                 )
                 raise DataError(msg)
