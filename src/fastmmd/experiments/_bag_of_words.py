@@ -41,11 +41,11 @@ _TOPIC_TILT = 0.7
 _MEDIAN_POINTS, _POINTS_SPREAD = 500.0, 0.5
 """Key points of an image: log-normal, its median and the deviation of its logarithm."""
 
-_PATTERNS_TILT = 0.8
-"""How far the logarithms of the numbers of patterns do."""
-
 _MEDIAN_PATTERNS, _PATTERNS_SPREAD = 250.0, 1.2
 """Different patterns in an image: grass or bricks repeat few of them, a street shows many."""
+
+_PATTERNS_TILT = 0.8
+"""How far the logarithms of their medians differ between the two kinds of images."""
 
 _BURST = 1.5
 """Pattern k of K is as frequent as (k / K)^(1 / burst - 1): words come in bursts."""
@@ -56,7 +56,7 @@ _FEWEST = 8
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Bags:
-    """Two samples of L1-normalised bags of words, and where they come from.
+    """Two samples of L1-normalised bags of words.
 
     Attributes
     ----------
@@ -78,10 +78,10 @@ def make_bags(
 
     An image has patterns, each of a topic that decides the law of its word; and key points,
     each of a pattern, at a place by the law of the topic. The two kinds of images differ in
-    the shares of their topics and in how many patterns they show. The constants give MMDs
-    and deviations of the size that the paper has on its images.
-    Histograms of words in the whole image, its quarters and its sixteenths are put side by
-    side and divided by their sum.
+    the shares of their topics and in how many patterns they show. Histograms of words in
+    the whole image, its quarters and its sixteenths are put side by side and divided by
+    their sum. The constants give MMDs and deviations of the size that the paper has on its
+    own images.
     """
     ranks = np.arange(n_words)
     words = (ranks + _RANK_SHIFT) ** -_RANK_POWER
