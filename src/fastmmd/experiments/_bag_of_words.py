@@ -35,7 +35,7 @@ _TOPIC_SHAPE = 0.05
 _IMAGE_SHAPE = 0.1
 """Of the gamma variables that mix topics in an image: a few topics each."""
 
-_CLASS_SPREAD = 0.85
+_TOPIC_TILT = 0.7
 """How far the logarithms of a topic's share differ between the two kinds of images."""
 
 _MEDIAN_POINTS, _POINTS_SPREAD = 500.0, 0.5
@@ -43,6 +43,9 @@ _MEDIAN_POINTS, _POINTS_SPREAD = 500.0, 0.5
 
 _MEDIAN_PATTERNS, _PATTERNS_SPREAD = 250.0, 1.2
 """Different patterns in an image: grass or bricks repeat few of them, a street shows many."""
+
+_PATTERNS_TILT = 0.8
+"""How far the logarithms of their medians differ between the two kinds of images."""
 
 _BURST = 1.5
 """Pattern k of K is as frequent as (k / K)^(1 / burst - 1): words come in bursts."""
@@ -53,7 +56,7 @@ _FEWEST = 8
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Bags:
-    """Two samples of L1-normalised bags of words, and where they come from.
+    """Two samples of L1-normalised bags of words.
 
     Attributes
     ----------
@@ -75,19 +78,24 @@ def make_bags(
 
     An image has patterns, each of a topic that decides the law of its word; and key points,
     each of a pattern, at a place by the law of the topic. The two kinds of images differ in
-    the shares of their topics.
-    Histograms of words in the whole image, its quarters and its sixteenths are put side by
-    side and divided by their sum.
+    the shares of their topics and in how many patterns they show. Histograms of words in
+    the whole image, its quarters and its sixteenths are put side by side and divided by
+    their sum. The constants give MMDs and deviations of the size that the paper has on its
+    own images.
     """
     ranks = np.arange(n_words)
     words = (ranks + _RANK_SHIFT) ** -_RANK_POWER
     topics = words * rng.gamma(_TOPIC_SHAPE, size=(_N_TOPICS, n_words))
     places = rng.gamma(1.0, size=(_N_TOPICS, _N_CELLS))
-    shares = rng.gamma(1.0, size=_N_TOPICS)
-    tilt = _CLASS_SPREAD * rng.standard_normal(_N_TOPICS)
+    tilt = _TOPIC_TILT * rng.standard_normal(_N_TOPICS)
     laws = _Laws(_steps(topics), _steps(places), n_words)
     x, y = (
-        laws.draw(n, shares * np.exp(sign * tilt / 2.0), rng)
+        laws.draw(
+            n,
+            np.exp(sign * tilt / 2.0),
+            _MEDIAN_PATTERNS * np.exp(sign * _PATTERNS_TILT / 2.0),
+            rng,
+        )
         for n, sign in zip(n_images, (1.0, -1.0), strict=True)
     )
     return Bags(x, y)
@@ -102,13 +110,19 @@ class _Laws:
     cells: FloatArray
     n_words: int
 
-    def draw(self, n_images: int, shares: FloatArray, rng: np.random.Generator) -> Any:
+    def draw(
+        self,
+        n_images: int,
+        shares: FloatArray,
+        median_patterns: float,
+        rng: np.random.Generator,
+    ) -> Any:
         """Return the histograms of images whose topics have these shares."""
         n_points, n_patterns = (
             _log_normal(median, spread, n_images, rng)
             for median, spread in (
                 (_MEDIAN_POINTS, _POINTS_SPREAD),
-                (_MEDIAN_PATTERNS, _PATTERNS_SPREAD),
+                (median_patterns, _PATTERNS_SPREAD),
             )
         )
         mixed = rng.gamma(

@@ -29,7 +29,7 @@ from fastmmd.experiments._pictures import (
 from fastmmd.experiments._style import LOOKS
 from fastmmd.experiments._textbook import kernel_sum
 from fastmmd.experiments._timing import timed
-from fastmmd.experiments._words import times
+from fastmmd.experiments._words import percent, times
 from fastmmd.kernels import Gaussian
 
 if TYPE_CHECKING:
@@ -207,7 +207,8 @@ def _notes(
     padded = 1 << (n_columns - 1).bit_length()
     source = (
         "made by a model of images with visual words, topics and a spatial pyramid, in "
-        "place of PASCAL VOC 2007"
+        "place of PASCAL VOC 2007, its constants set so that MMD and its deviations are of "
+        "the paper's size"
         if settings.data is None
         else "those given"
     )
@@ -219,7 +220,7 @@ def _notes(
         ),
         (
             f"Data are {source}: {n:,} and {m:,} rows of {n_columns:,} columns, "
-            f"L1-normalised, {share:.1%} of the numbers not 0. All methods get them sparse; "
+            f"L1-normalised, {percent(share)} of the numbers not 0. All methods get them sparse; "
             "Exact, NumPy makes them dense."
         ),
         (
