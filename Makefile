@@ -96,14 +96,19 @@ clean:  ## remove the environment and everything that was built
 	rm -rf .coverage .benchmarks .hypothesis .import_linter_cache
 	rm -rf .mypy_cache .pytest_cache .ruff_cache
 
-# The install is editable: Python changes need nothing, native changes a new build.
+# The install is editable: Python changes need nothing, native changes a new build. Modules
+# are compiled when they are imported: most of what SciPy and PyArrow bring never is.
 $(VENV)/.package: pyproject.toml $(NATIVE)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) install --upgrade "pip>=25.1"
-	$(PIP) install --editable ".[experiments]"
+	$(PIP) install --no-compile --editable ".[experiments]"
 	touch $@
 
-$(VENV)/.dev: $(VENV)/.package
+# The pip that Python brings may not know groups.
+$(VENV)/.pip: $(VENV)/.package
+	$(PIP) install --upgrade "pip>=25.1"
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.pip
 	$(PIP) install --group dev
 	touch $@
 
@@ -115,11 +120,11 @@ $(VENV)/.dev: $(VENV)/.package
 	  --editable ".[$(if $(filter sail,$*),spark,$*)]" --group engine-$*
 	touch $@
 
-$(VENV)/.bench: $(VENV)/.package
+$(VENV)/.bench: $(VENV)/.pip
 	$(PIP) install --group bench
 	touch $@
 
-$(VENV)/.docs: $(VENV)/.package
+$(VENV)/.docs: $(VENV)/.pip
 	$(PIP) install --group docs
 	touch $@
 

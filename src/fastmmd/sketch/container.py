@@ -19,6 +19,7 @@ import json
 import math
 import os
 import pathlib
+import re
 import secrets
 from typing import TYPE_CHECKING, Any
 
@@ -70,6 +71,15 @@ def write_container(
             # A full disk does not say which file it has no room for.
             raise OSError(error.errno, error.strerror, os.fspath(path)) from error
         raise
+
+
+def remove_leftovers(path: str | os.PathLike[str], /) -> None:
+    """Remove what killed processes left while they wrote a file of this name."""
+    target = pathlib.Path(path).resolve()
+    ours = re.compile(re.escape(f".{target.name}.") + "[0-9a-f]{16}")
+    for other in target.parent.iterdir():
+        if ours.fullmatch(other.name):
+            other.unlink(missing_ok=True)
 
 
 def pack_container(

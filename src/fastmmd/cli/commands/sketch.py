@@ -97,6 +97,7 @@ def sketch(
         raise UsageError(msg)
     source = reading.open(paths[0] if len(paths) == 1 else paths)
     start = time.monotonic()
+    from fastmmd.sketch.container import remove_leftovers
     from fastmmd.tables import sketch_source
 
     with (
@@ -128,6 +129,9 @@ def sketch(
                 )
             raise
     checkpoint.unlink(missing_ok=True)
+    if there:
+        for path in (checkpoint, target):
+            remove_leftovers(path)
     if resume and not there:
         told.append("there was no checkpoint, so the data were read from the start.")
     held = read_sketch_file(target)
