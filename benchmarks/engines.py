@@ -89,12 +89,17 @@ def seconds_of(call: Callable[[], Any]) -> tuple[float, Any]:
 
 @contextlib.contextmanager
 def on_dask() -> Iterator[dict[str, Any]]:
+    import dask
     import dask.dataframe as dd
     from distributed import Client, LocalCluster
 
     from fastmmd.engines import dask as engine
 
+    # As the documentation advises: workers that keep freed memory.
+    environ = "distributed.nanny.pre-spawn-environ.MALLOC_"
+    keep = {f"{environ}{which}_THRESHOLD_": 2**28 for which in ("TRIM", "MMAP")}
     with (
+        dask.config.set(keep),
         LocalCluster(
             n_workers=WORKERS,
             threads_per_worker=1,
