@@ -253,6 +253,10 @@ CASES = {
             "half.mmd.part` must be .*; it is the checkpoint of one that is not finished",
         ),
     ),
+    "output to a bucket": (
+        ("sketch", GOOD[0], "-o", "s3://bucket/c.mmd"),
+        (2, "--output must be a local file, to be copied where you want it"),
+    ),
     "output nowhere": (("sketch", GOOD[0], "-o", "{0}/no/c.mmd"), (2, "that exists")),
     "unknown option": (
         ("test", *GOOD, "--wher", "x"),

@@ -107,14 +107,19 @@ def test_a_sketch_of_remote_files_is_that_of_local_ones(tmp_path):
 
 @pytest.mark.usefixtures("bucket")
 def test_wrong_places_are_named():
-    with pytest.raises(
-        DataError, match=r"there is none\. In `flights/data` there is `year"
-    ):
+    near = r"Did you mean `s3://flights/data/year=201[78]` or `s3://flights/data/year=201"
+    with pytest.raises(DataError, match=rf"there is none\. {near}"):
         open_source("s3://flights/data/year=2019")
+    with pytest.raises(DataError, match=r"Did you mean `s3://flights/text/all\.csv`\?"):
+        open_source("s3://flights/txt/all.csv?region=us-east-1")
     with pytest.raises(
-        DataError, match=r"`flights/text/broken\.parquet` must be a complete"
+        DataError, match=r"`s3://flights/text/broken\.parquet` must be a complete"
     ):
         open_source("s3://flights/text/broken.parquet")
+    with pytest.raises(
+        DataError, match=r"`s3://flights/text/broken\.parquet` must be a complete"
+    ):
+        open_source("s3://flights/text/*.parquet?region=us-east-1")
     with pytest.raises(DataError, match=r"must be a file or a folder|can be reached"):
         open_source("s3://no-such-bucket/data")
 

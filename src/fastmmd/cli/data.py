@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
+import re
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -121,6 +122,9 @@ def check_counts(samples: Iterable[tuple[str, Sketch]], /) -> None:
 def check_output(path: Path, /) -> Path:
     """Return where to write, checked before anything is computed."""
     file = path.expanduser()
+    if re.match(r"[a-z0-9+.-]+:/", os.fspath(path)):
+        msg = f"--output must be a local file, to be copied where you want it; got `{path}`."
+        raise UsageError(msg)
     if file.is_dir():
         msg = f"--output must be a file; `{path}` is a folder."
         raise UsageError(msg)

@@ -247,6 +247,7 @@ def _labels(
     """Return what to call files in messages: the path as it was typed, and what follows."""
     if alone:
         return {info.path: text for info in infos}
+    text = _without_query(text)
     wildcard = re.search(r"[*?[]", text)
     typed = text if wildcard is None else text[: wildcard.start()].rpartition("/")[0]
     return {
@@ -316,6 +317,11 @@ def _refuse_pipe(text: str) -> NoReturn:
     raise DataError(msg)
 
 
+def _without_query(text: str) -> str:
+    """Return a URL without the options of the file system, and a path as it is."""
+    return text.partition("?")[0] if _URL.match(text) else text
+
+
 def near_names(name: str, names: Sequence[str], /) -> list[str]:
     """Return which of the names may have been meant, the nearest first."""
     # All files of a folder end alike: what comes before the first dot tells them apart.
@@ -331,14 +337,14 @@ def near_names(name: str, names: Sequence[str], /) -> list[str]:
 def _refuse_path(system: Any, path: str, text: str) -> NoReturn:
     """Raise for a path that does not exist, and say what does, as it would be typed."""
     folder, name = posixpath.split(path)
-    typed = text.partition("?")[0] if _URL.match(text) else text
-    typed, rest = posixpath.dirname(typed), ""
+    typed, rest = posixpath.dirname(_without_query(text)), ""
     while folder not in ("", "/"):
         if system.get_file_info(folder).type == pafs.FileType.Directory:
             break
         rest = posixpath.join(name, rest)
         folder, name = posixpath.split(folder)
         typed = posixpath.dirname(typed)
+    typed = f"{typed}//" if typed.endswith(":") else typed
     inside = system.get_file_info(pafs.FileSelector(folder, allow_not_found=True))
     names = sorted(i.base_name for i in inside if not i.base_name.startswith("."))
     near = near_names(name, names)
