@@ -472,7 +472,7 @@ def test_whole_numbers_of_numpy_are_taken():
         ({"rng": 1}, "seed: 0 and 1"),
         ({"n_columns": 3}, "n_columns: 2 and 3"),
         ({"n_frequencies": 16}, r"n_frequencies: \(8,\) and \(16,\)"),
-        ({"center": [0.0, 1.0]}, "center: "),
+        ({"center": [0.0, 1.0]}, r"center\[1\]: 0\.0 and 1\.0"),
     ],
 )
 def test_sketches_made_differently_are_not_merged(options, named):
