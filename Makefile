@@ -19,7 +19,7 @@ NATIVE := CMakeLists.txt $(shell find native -type f)
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test test-engines test-dask test-ray test-spark test-sail lint bench
-.PHONY: bench-engines compare docs calibrate clean
+.PHONY: bench-engines compare docs reproduce calibrate clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 16
@@ -83,6 +83,11 @@ compare: $(COMPARE_VENV)/.compare  ## measure beside other libraries (hours; COM
 docs: $(VENV)/.docs  ## build the documentation into docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
+# Pictures and verdicts of the documentation. REPRODUCE=approximation for one of them.
+REPRODUCE ?= all
+reproduce: $(VENV)/.experiments  ## compute the paper's figures again (20 minutes; REPRODUCE="all --quick")
+	$(BIN)/fastmmd reproduce $(REPRODUCE) --out docs/reproduced
+
 calibrate: $(VENV)/.dev  ## check levels and powers by simulation (slow)
 	$(BIN)/python calibration/run.py
 
@@ -112,6 +117,10 @@ $(VENV)/.dev: $(VENV)/.package
 
 $(VENV)/.bench: $(VENV)/.package
 	$(PIP) install --group bench
+	touch $@
+
+$(VENV)/.experiments: $(VENV)/.package
+	$(PIP) install --editable ".[experiments]"
 	touch $@
 
 $(VENV)/.docs: $(VENV)/.package

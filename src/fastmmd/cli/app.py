@@ -17,6 +17,7 @@ from fastmmd.cli.commands.demo import demo
 from fastmmd.cli.commands.inspect import inspect
 from fastmmd.cli.commands.merge import merge
 from fastmmd.cli.commands.plan import plan
+from fastmmd.cli.commands.reproduce import reproduce
 from fastmmd.cli.commands.sketch import sketch
 from fastmmd.cli.commands.test import run_test
 from fastmmd.cli.errors import INTERRUPTED, PIPE_CLOSED, USAGE, explain, usage_message
@@ -88,6 +89,14 @@ fastmmd plan flights.parquet --by year=2017,2018 --threads 8""",
         """\
 fastmmd demo
 fastmmd demo somewhere""",
+    ),
+    "reproduce": Command(
+        reproduce,
+        "[NAME...] [OPTIONS]",
+        """\
+fastmmd reproduce
+fastmmd reproduce all --quick
+fastmmd reproduce approximation --trials 200 --out figures""",
     ),
     "completion": Command(
         completion,

@@ -1,4 +1,4 @@
-"""A bar for each pass over the data: on a terminal, on standard error, gone at the end."""
+"""A bar for each pass or trial: on a terminal, on standard error, gone at the end."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from fastmmd.experiments import Step
     from fastmmd.tables import Progress
 
 _NAME_WIDTH = 32
@@ -72,6 +73,71 @@ def watching(*, quiet: bool, resumed: bool = False) -> Iterator[Watcher]:
         return
     with _make_bar() as bar:
         yield Watcher(bar, resumed=resumed)
+
+
+@final
+class ExperimentWatcher:
+    """What experiments report to: one bar for all of them, and one for the part at work."""
+
+    def __init__(self, n_experiments: int, bar: Any = None) -> None:
+        self._bar = bar
+        self._n_done = 0
+        self._what: str | None = None
+        self._part: Any = None
+        self._began = time.monotonic()
+        self._all = None
+        if bar is not None:
+            self._all = bar.add_task("Experiments", total=n_experiments, text="")
+
+    def start(self, name: str, /) -> None:
+        """Say that an experiment begins."""
+        if self._bar is not None:
+            self._bar.update(self._all, text=name)
+
+    def end(self) -> None:
+        """Say that it has ended."""
+        self._n_done += 1
+        if self._bar is not None:
+            self._bar.update(self._all, completed=self._n_done)
+            self._remove_part()
+
+    def __call__(self, at: Step, /) -> None:
+        """Take a report."""
+        if self._bar is None:
+            return
+        now = time.monotonic()
+        if at.what != self._what:
+            self._remove_part()
+            self._part = self._bar.add_task(at.what, total=at.total, text="")
+            self._what, self._began = at.what, now
+        text = steps(at.done, at.total, now - self._began)
+        self._bar.update(self._part, completed=at.done, total=at.total, text=text)
+
+    def _remove_part(self) -> None:
+        if self._part is not None:
+            self._bar.remove_task(self._part)
+        self._part = self._what = None
+
+
+@contextlib.contextmanager
+def watching_experiments(
+    n_experiments: int, /, *, quiet: bool
+) -> Iterator[ExperimentWatcher]:
+    """Yield a watcher of experiments, with bars if somebody can see them."""
+    if quiet or not sys.stderr.isatty():
+        yield ExperimentWatcher(n_experiments)
+        return
+    with _make_bar() as bar:
+        yield ExperimentWatcher(n_experiments, bar)
+
+
+def steps(done: int, total: int, seconds: float, /) -> str:
+    """Return how far a number of steps has come, and how long the rest will take."""
+    text = f"{done:,} of {total:,}"
+    if 0 < done < total:
+        left = dt.timedelta(seconds=round(seconds * (total - done) / done))
+        text += f", {left} left"
+    return text
 
 
 def shortened(name: str, width: int, /) -> str:

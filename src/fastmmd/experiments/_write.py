@@ -1,0 +1,111 @@
+"""What a run leaves behind: CSV, pictures, a verdict, and what it was made with."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import importlib.metadata
+import io
+import json
+import numbers
+import platform
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fastmmd._threads import n_threads
+from fastmmd.experiments._style import save
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fastmmd.experiments._experiment import Table
+    from fastmmd.experiments._report import Report
+
+_PACKAGES = ("fastmmd", "numpy", "scipy", "finufft", "matplotlib")
+
+
+@contextlib.contextmanager
+def replacing(folder: Path, /) -> Iterator[Path]:
+    """Yield a new folder inside `folder` whose files move up when all are complete.
+
+    It is made at once: a place that cannot be written to is found before the work, not
+    after it. If something fails, what was in `folder` before is still there.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    new = Path(tempfile.mkdtemp(prefix=".new-", dir=folder))
+    try:
+        yield new
+        for file in sorted(new.iterdir()):
+            file.replace(folder / file.name)
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+
+
+def write(report: Report, folder: Path, /) -> list[str]:
+    """Write everything about a run into a folder and return the names of the files."""
+    outcome = report.outcome
+    texts = {f"{table.name}.csv": csv_text(table) for table in outcome.tables}
+    texts["verdict.md"] = report.to_markdown()
+    texts["conditions.json"] = json.dumps(conditions(report), indent=1) + "\n"
+    for name, text in texts.items():
+        # No translation of line ends: the same bytes on every system.
+        (folder / name).write_text(text, encoding="utf-8", newline="")
+    pictures = [file for picture in outcome.pictures for file in save(picture, folder)]
+    return sorted([*texts, *(file.name for file in pictures)])
+
+
+def csv_text(table: Table, /) -> str:
+    """Return a table as CSV, numbers with as many digits as mean something."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(table.columns)
+    for row in zip(*table.columns.values(), strict=True):
+        writer.writerow([_cell(value) for value in row])
+    return stream.getvalue()
+
+
+def conditions(report: Report, /) -> dict[str, Any]:
+    """Return what a run was made with; nothing that names the machine."""
+    from fastmmd._backends import native
+
+    return {
+        "experiment": report.name,
+        "paper": report.paper,
+        "holds": report.holds,
+        "trials": report.trials,
+        "quick": report.quick,
+        "seed": report.seed,
+        "seconds": float(f"{report.seconds:.3g}"),
+        "python": platform.python_version(),
+        "packages": {name: _version(name) for name in _PACKAGES},
+        "compiled_extension": native.available(),
+        "processor": _processor(),
+        "threads": n_threads(),
+        "tables": {f"{table.name}.csv": table.about for table in report.outcome.tables},
+    }
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        return str(value)
+    if isinstance(value, numbers.Integral):
+        return str(int(value))
+    # Eight digits: rounding that differs between processors stays out of sight.
+    return f"{float(value):.8g}"
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _processor() -> str:
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text("utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.machine()
