@@ -19,7 +19,7 @@ NATIVE := CMakeLists.txt $(shell find native -type f)
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test test-engines test-dask test-ray test-spark test-sail lint bench
-.PHONY: bench-engines compare docs reproduce calibrate clean
+.PHONY: bench-engines compare docs pictures reproduce calibrate clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 16
@@ -82,6 +82,11 @@ compare: $(COMPARE_VENV)/.compare  ## measure beside other libraries (hours; COM
 
 docs: $(VENV)/.docs  ## build the documentation into docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+	$(BIN)/python docs/check_site.py docs/_build/html
+
+# PICTURES="circle bins" for some of them.
+pictures: $(VENV)/.docs  ## draw the pictures of the documentation again (minutes)
+	$(BIN)/python docs/pictures/draw.py $(PICTURES)
 
 # Pictures and verdicts of the documentation. REPRODUCE=approximation for one of them.
 REPRODUCE ?= all

@@ -135,7 +135,9 @@ def dependent_rows(rng: np.random.Generator, *, n: int) -> dict[str, float]:
     return found
 
 
-def tiny_difference(rng: np.random.Generator, *, n: int, shift: float) -> dict[str, float]:
+def tiny_difference(
+    rng: np.random.Generator, *, n: int, shift: float
+) -> dict[str, float]:
     """A hundredth of a standard deviation, at more and more rows."""
     x, y = shifted(n, 1, shift, rng)
     seed = int(rng.integers(2**31))
@@ -173,18 +175,28 @@ def alternative_cells() -> Iterator[Cell]:
     for n_columns in COLUMNS:
         name = f"one of {n_columns} columns"
         runs = 1000 if n_columns <= 64 else 400
-        yield cell(
-            name, runs, one_of_many_columns, n=200, n_columns=n_columns, shift=0.5
-        )
+        yield cell(name, runs, one_of_many_columns, n=200, n_columns=n_columns, shift=0.5)
     yield cell("dependence of 2", 1000, dependence, n=200, n_columns=2, correlation=0.6)
     yield cell(
         "dependence of 2 in 10", 1000, dependence, n=200, n_columns=10, correlation=0.8
     )
     yield cell(
-        "trees: two of 30 depend", 400, trees, n=1000, n_columns=30, correlation=0.7, shift=0.0
+        "trees: two of 30 depend",
+        400,
+        trees,
+        n=1000,
+        n_columns=30,
+        correlation=0.7,
+        shift=0.0,
     )
     yield cell(
-        "trees: all of 30 move", 400, trees, n=1000, n_columns=30, correlation=0.0, shift=0.05
+        "trees: all of 30 move",
+        400,
+        trees,
+        n=1000,
+        n_columns=30,
+        correlation=0.0,
+        shift=0.05,
     )
     for n, shift in ((3, 10.0), (4, 10.0), (5, 2.0), (10, 1.2)):
         yield cell(f"{n} rows", 1000, mean_of_one_column, n=n, shift=shift)

@@ -40,11 +40,13 @@ class Picture(SphinxDirective):
         for suffix, theme_class in VARIANTS.items():
             file = Path(self.env.srcdir) / f"{path}{suffix}.svg"
             if not file.is_file():
-                raise self.error(f"there is no picture {file.name}; draw it")
+                msg = f"there is no picture {file.name}; draw it"
+                raise self.error(msg)
             self.env.note_dependency(str(file))
             title = TITLE.search(file.read_text("utf-8"))
             if title is None:
-                raise self.error(f"{file.name} must have a title: it is the text instead")
+                msg = f"{file.name} must have a title: it is the text instead"
+                raise self.error(msg)
             alt = unescape(" ".join(title[1].split()))
             image = nodes.image(
                 uri=f"/{path}{suffix}.svg", alt=alt, classes=[theme_class, "align-center"]
@@ -54,7 +56,8 @@ class Picture(SphinxDirective):
             caption = nodes.caption()
             parsed = self.parse_content_to_nodes()
             if len(parsed) != 1 or not isinstance(parsed[0], nodes.paragraph):
-                raise self.error("a caption must be one paragraph")
+                msg = "a caption must be one paragraph"
+                raise self.error(msg)
             caption.extend(parsed[0].children)
             self.set_source_info(caption)
             figure += caption

@@ -18,7 +18,5 @@ def test_no_drift(table: str) -> None:
     reference = fastmmd.Sketch.load("reference.mmd")
     today = sketch_source(table, like=reference)
     resamples = round(10 / LEVEL)
-    result = fastmmd.compare(
-        reference, today, level=LEVEL, n_resamples=resamples, rng=0
-    )
+    result = fastmmd.compare(reference, today, level=LEVEL, n_resamples=resamples, rng=0)
     assert not result.rejects(), str(result)
