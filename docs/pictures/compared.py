@@ -26,7 +26,7 @@ WAYS = {
         "below",
     ),
     ("PyTorch", "features, float64"): ("PyTorch", "fastfood", "below"),
-    ("PyTorch", "features, float32 in blocks"): ("PyTorch, blocks", "fastfood", "above"),
+    ("PyTorch", "features, float32 in blocks"): ("PyTorch, blocks", "fastfood", "right"),
     ("scikit-learn", "RBFSampler"): ("scikit-learn", "sobol", "above"),
     ("KeOps", "features, float32"): ("KeOps", "grid", "right"),
     ("NumPy, B-test", "blocks of rows, float64"): ("B-test in NumPy", "exact", "left"),

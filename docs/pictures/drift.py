@@ -45,7 +45,7 @@ def gate() -> Draw:
         axes.plot(days[low], values[low], "x", ms=6, mew=1.8, color=style.second)
         for level in (0.05, 0.0005):
             count = int((values <= level).sum())
-            axes.axhline(level, color=style.muted, lw=1.2, ls="--")
+            axes.plot([1, 365], [level] * 2, color=style.muted, lw=1.2, ls="--")
             text = f"{level:g}: {count or 'no'} false alarms"
             remark(axes, style, text, (369, level), va="center", color=style.ink)
         axes.set(yscale="log", ylim=(1e-4, 1.3), xlim=(-4, 468), xlabel="day")
@@ -67,7 +67,7 @@ DAYS, ONSET = 90, 45
     "Ninety days, of which the last 45 drift slowly. Above, the effect size of each day and of "
     "each week against the reference: days scatter, weeks are steadier and rise soon after "
     "the drift begins. Below, p-values on a logarithmic scale: those of weeks cross the line "
-    "of the chosen level two weeks after the drift began, those of days later.",
+    "of the chosen level ten days after the drift began, those of days later.",
     height=4.4,
 )
 def drift() -> Draw:
@@ -100,7 +100,8 @@ def drift() -> Draw:
         ):
             at, effect, pvalue = np.transpose(points)
             effects.plot(at, effect, color=colour, label=name, **look)
-            pvalues.plot(at, pvalue, color=colour, **look)
+            # Relabelling cannot go lower, and the picture need not.
+            pvalues.plot(at, np.maximum(pvalue, 1e-4), color=colour, **look)
         for axes in (effects, pvalues):
             axes.axvline(ONSET, color=style.muted, ls=":", lw=1.4)
         effects.set(ylabel="effect size", title="Against the reference")
@@ -109,5 +110,6 @@ def drift() -> Draw:
         pvalues.axhline(level, color=style.third, lw=1.4, ls="--")
         remark(pvalues, style, "0.05 / 90", (0, level), va="top", color=style.third)
         pvalues.set(yscale="log", ylabel="p-value", xlabel="day", xlim=(-1, DAYS))
+        pvalues.set(ylim=(6e-5, 1.5))
 
     return draw

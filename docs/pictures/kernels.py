@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from catalogue import picture
+from catalogue import bare, picture
 
 import fastmmd
 from fastmmd.bandwidth import median_bandwidth
@@ -97,8 +97,9 @@ def bandwidths() -> Draw:
                 top.plot(
                     *rows[:350].T, ".", ms=3.0, color=colour, alpha=0.8, rasterized=True
                 )
-            top.set(title=title, xticks=[], yticks=[])
+            top.set(title=title)
             top.set_aspect("equal")
+            bare(top)
             line = style.line("exact", label="one kernel", ms=4)
             below.plot(factors, rates, **line)
             line = style.line("adaptive", label="adaptive", marker="", lw=2.2)
@@ -109,6 +110,6 @@ def bandwidths() -> Draw:
             below.set_xticks(ticks, names)
             below.minorticks_off()
             below.set_xlabel("bandwidth, in median distances")
-        axes[1, 0].legend(loc="lower left")
+        axes[1, 0].legend(loc="upper left")
 
     return draw

@@ -38,7 +38,9 @@ def encoding() -> Draw:
         "cancelled": rng.random(n) < 0.2,
     }
     table = pa.table(columns)
-    numbers = Schema.infer(table).encode(table)[:6]
+    schema = Schema.infer(table)
+    numbers = schema.encode(table)[:6]
+    heads = [name.rpartition("= ")[2].strip("()") for name in schema.encoded_names]
     lines = [
         [
             f"{columns['delay'][i]:.1f}",
@@ -67,7 +69,6 @@ def encoding() -> Draw:
             right.text(
                 j, i, f"{value:.1f}", ha="center", va="center", fontsize=8, color=colour
             )
-        heads = ["delay", "AA", "UA", "other", "day", "cancelled"]
         right.set_xticks(range(6), heads, fontsize=8.5)
         right.tick_params(
             top=True, labeltop=True, bottom=False, labelbottom=False, length=0
