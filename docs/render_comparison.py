@@ -24,7 +24,8 @@ README_WAYS = {
     ("scikit-learn", "RBFSampler"): "scikit-learn, `RBFSampler`",
     ("NumPy, B-test", "blocks of rows, float64"): "B-test in NumPy",
     ("KeOps", "double sum, float64"): "all pairs, KeOps",
-    ("NumPy, all pairs", "double sum, float64"): "all pairs, NumPy in blocks",
+    ("NumPy, all pairs", "double sum, float64"): "all pairs, NumPy in tuned tiles",
+    ("NumPy, all pairs", "double sum, plain blocks"): "all pairs, NumPy in blocks",
     ("hyppo", "MMD statistic"): "all pairs, hyppo",
     ("dcor", "energy distance"): "energy distance, dcor",
 }

@@ -45,7 +45,7 @@ FEATURES = {
 BY_ROWS = {
     **FEATURES,
     "fastmmd_": ["Fourier", "Fourier, independent", "Block", "Exact"],
-    "numpy_exact": ["double sum, float64"],
+    "numpy_exact": ["double sum, float64", "double sum, plain blocks"],
     "numpy_btest": ["blocks of rows, float64"],
     "keops": ["features, float32", "double sum, float64"],
     "hyppo_": ["MMD statistic"],
@@ -60,7 +60,7 @@ BY_COLUMNS = {
 WIDE = {**FEATURES, "fastmmd_": ["Fourier", "Fourier, independent", "Fastfood"]}
 ALL_PAIRS = {
     "fastmmd_": ["Exact"],
-    "numpy_exact": ["double sum, float64"],
+    "numpy_exact": ["double sum, float64", "double sum, plain blocks"],
     "keops": ["double sum, float64"],
     "hyppo_": ["MMD statistic"],
     "dcor_": ["energy distance"],

@@ -38,7 +38,7 @@ START_LIMIT = 300.0
 # must not take the processors of the next peer.
 SETTLE = 0.05
 # Calls shorter than this are made several times in a row.
-SHORT_CALL = 0.02
+SHORT_CALL = 0.1
 
 
 class CallError(Exception):

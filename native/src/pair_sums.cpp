@@ -20,6 +20,12 @@ double element(const DenseRows &rows, std::int64_t i, std::size_t j) {
     return rows.center == nullptr ? v : v - rows.center[j];
 }
 
+// The scale at which a profile wants distances: the Gaussian one is a power of 2.
+double profile_scale(Profile profile, double scale) {
+    constexpr double root_of_half_log2_e = 0.8493218002880191;
+    return profile == Profile::gaussian ? scale * root_of_half_log2_e : scale;
+}
+
 // Rows in panels, scaled, and their squared lengths; zeros after the last.
 struct PackedRows {
     std::vector<double> panels;
@@ -45,12 +51,13 @@ struct PackedRows {
 
 std::vector<double> pair_sums(const PairRequest &request, std::size_t n_threads) {
     const Kernels &kernels = kernels_in_use();
+    const double scale = profile_scale(request.profile, request.scale);
     const PackedRows right(request.right, request.n_right,
-                           packed_scale(request.rule, request.right.n_columns, request.scale),
+                           packed_scale(request.rule, request.right.n_columns, scale),
                            kernels.double_panel);
     const PairTask task = {request.left,          request.n_left,  right.panels.data(),
                            right.squares.data(),  request.n_right, request.within,
-                           request.offset,        request.scale,   request.rule,
+                           request.offset,        scale,           request.rule,
                            request.profile,       request.parameter};
     // Whole tiles, and enough groups to share out evenly.
     const auto tile = static_cast<std::int64_t>(kernels.tile_rows);
@@ -82,10 +89,13 @@ void bin_pair_sums(const BinPairRequest &request, std::size_t n_threads) {
     if (n_rows == 0) {
         return;
     }
-    const PackedRows packed(
-        request.rows, n_rows,
-        packed_scale(request.rule, request.rows.n_columns, request.scales[0]),
-        kernels.double_panel);
+    std::vector<double> scales = request.scales;
+    for (double &scale : scales) {
+        scale = profile_scale(request.profile, scale);
+    }
+    const PackedRows packed(request.rows, n_rows,
+                            packed_scale(request.rule, request.rows.n_columns, scales[0]),
+                            kernels.double_panel);
     std::vector<std::int32_t> bins(static_cast<std::size_t>(n_rows));
     for (std::size_t b = 0; b < request.n_bins; ++b) {
         std::fill(bins.begin() + request.edges[b], bins.begin() + request.edges[b + 1],
@@ -97,8 +107,8 @@ void bin_pair_sums(const BinPairRequest &request, std::size_t n_threads) {
                               packed.squares.data(),
                               bins.data(),
                               request.n_bins,
-                              request.scales.data(),
-                              request.scales.size(),
+                              scales.data(),
+                              scales.size(),
                               request.rule,
                               request.profile,
                               request.parameter,

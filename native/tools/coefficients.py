@@ -2,7 +2,7 @@
 
 With ``r`` in [-1/4, 1/4] turns and ``u = r^2``, ``cos(2 pi r) = 1 + u P(u)``, so that the
 cosine of 0 is exactly 1, and ``sin(2 pi r) = r Q(u)``. With ``|r| <= ln(2) / 2``,
-``exp(r) = 1 + r + r^2 P(r)``.
+or a sixteenth of it where a table gives the rest, ``exp(r) = 1 + r + r^2 P(r)``.
 Remez's exchange finds the polynomials with the smallest largest error; then coefficients
 are rounded to the type, and the error is measured with the rounded ones.
 
@@ -98,9 +98,15 @@ def main() -> None:
                 worst = max(worst, abs(error))
             print(f"{np.dtype(dtype).name} {name}: worst error {mp.nstr(worst, 3)}")
             print(",\n".join(f"    {float(c)!r}" for c in coefficients))
-    found = remez(exponential_part, lambda r: r**2, -HALF_LOG_2, HALF_LOG_2, 10)
-    print("float64 exp:")
-    print(",\n".join(f"    {float(c)!r}" for c in found))
+    for edge, n_coefficients in ((HALF_LOG_2, 10), (HALF_LOG_2 / 16, 5)):
+        found = remez(exponential_part, lambda r: r**2, -edge, edge, n_coefficients)
+        rounded = [mp.mpf(float(c)) for c in found]
+        worst = max(
+            abs(evaluate(rounded, r) - exponential_part(r)) * r**2
+            for r in (edge * k / 2000 for k in range(-2000, 2001))
+        )
+        print(f"float64 exp up to {mp.nstr(edge, 3)}: worst error {mp.nstr(worst, 3)}")
+        print(",\n".join(f"    {float(c)!r}" for c in found))
 
 
 if __name__ == "__main__":

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 _CHECK_ELEMENTS = 2**20
 """Numbers looked at together when searching for NaN: 8 MB, whatever the sample's size."""
 
+_MIDDLE_ROWS = 64
+"""Rows whose median is their middle: anywhere amid the data will do."""
+
 
 @final
 class Rows:
@@ -75,6 +78,14 @@ class Rows:
         """Return the rows with these numbers as a dense float64 array."""
         part = self.select(indices)
         return part if isinstance(part, np.ndarray) else part.toarray()
+
+    def middle(self) -> FloatArray:
+        """Return a point amid the rows, to measure from: the median of some of them.
+
+        Not the mean, which one outlier could carry away.
+        """
+        step = max(1, self.n_rows // _MIDDLE_ROWS)
+        return np.asarray(np.median(self.take(slice(None, None, step)), axis=0))
 
     def spans(self, size: int, /) -> Iterator[tuple[int, int]]:
         """Yield (start, stop) of consecutive blocks of at most `size` rows."""

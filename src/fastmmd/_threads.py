@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import functools
+import math
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -81,8 +83,14 @@ def _usable_processors() -> int:
         available = len(os.sched_getaffinity(0))
     else:  # pragma: no cover - not on Linux
         available = os.cpu_count() or 1
+    return int(max(1, min(available, _container_processors())))
+
+
+@functools.cache
+def _container_processors() -> float:
+    """Return the processors that the container's quota pays for; read once."""
     with contextlib.suppress(OSError, ValueError):
         quota, period = Path("/sys/fs/cgroup/cpu.max").read_text("ascii").split()
         if quota != "max":
-            available = min(available, -(-int(quota) // int(period)))
-    return max(1, available)
+            return -(-int(quota) // int(period))
+    return math.inf

@@ -153,7 +153,11 @@ def test_the_default_heeds_a_containers_quota(text, expected, monkeypatch, tmp_p
     quota.write_text(text, "ascii")
     monkeypatch.setattr(_threads, "Path", lambda _: quota)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(64), raising=False)
-    assert n_threads() == expected
+    _threads._container_processors.cache_clear()
+    try:
+        assert n_threads() == expected
+    finally:
+        _threads._container_processors.cache_clear()
 
 
 def test_the_limit_belongs_to_the_current_thread():

@@ -81,7 +81,8 @@ def test_memory_does_not_grow_with_the_files(suffix, n_rows, n_columns, tmp_path
     # In memory the rows would take 190 and 50 MB, the text of the second file 120 MB.
     for n in (n_rows // 4, n_rows):
         path = tmp_path / f"{n}.{suffix}"
-        write(path, n, n_columns, group=50_000)
+        # Short groups: as many of them as are read ahead are in either file.
+        write(path, n, n_columns, group=12_500)
         rows, peak = run([path, other], 700, 600)
         assert rows == n + 2000
         peaks.append(peak)

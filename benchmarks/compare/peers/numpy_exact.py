@@ -1,4 +1,8 @@
-"""All pairs in NumPy: the double sum in float64 tiles, and the test by relabelling rows."""
+"""All pairs in NumPy: the double sum in float64, and the test by relabelling rows.
+
+The double sum twice: in blocks of 1,000 rows as one writes it, and tuned, in tiles that stay
+in cache and with every pair within a sample taken once.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from compare.common import Data, Problem, Way, mmd2_from_sums, only_dense
+from compare.common import Data, Way, mmd2_from_sums, only_dense
 
+BLOCK = 1000
 TILE = 384  # a tile of distances is about a megabyte
 N_RESAMPLES = 999
 
@@ -48,6 +53,24 @@ def estimate(data: Data, _seed: int) -> float:
     return both(data)[0]
 
 
+def plain_sum(x: Any, y: Any, bandwidth: float) -> float:
+    """Return the sum over all pairs, block after block."""
+    total = 0.0
+    for i in range(0, len(x), BLOCK):
+        left = x[i : i + BLOCK]
+        for j in range(0, len(y), BLOCK):
+            right = y[j : j + BLOCK]
+            squared = row_squares(left)[:, None] + row_squares(right) - 2 * left @ right.T
+            total += float(np.exp(squared / (-2 * bandwidth**2)).sum())
+    return total
+
+
+def plain_estimate(data: Data, _seed: int) -> float:
+    x, y = (rows.astype(np.float64) for rows in (data.x, data.y))
+    xx, yy, xy = (plain_sum(*pair, data.bandwidth) for pair in ((x, x), (y, y), (x, y)))
+    return mmd2_from_sums(xx, yy, xy, len(x), len(y))[0]
+
+
 def relabelling_test(data: Data, seed: int) -> float:
     """Return the p-value from the whole Gram matrix, one product for all relabellings."""
     rng = np.random.default_rng(seed)
@@ -71,12 +94,15 @@ def relabelling_test(data: Data, seed: int) -> float:
     return float(np.mean(values >= values[0] - 1e-13))
 
 
-def refuses_test(problem: Problem) -> str:
-    return only_dense(problem)
-
-
 WAYS = (
     Way("double sum, float64", estimate, pairwise=True, random=False),
+    Way(
+        "double sum, plain blocks",
+        plain_estimate,
+        pairwise=True,
+        random=False,
+        refuses=only_dense,
+    ),
     Way(
         "relabelling rows",
         relabelling_test,
@@ -84,6 +110,6 @@ WAYS = (
         "",
         pairwise=True,
         note="999 relabellings of rows",
-        refuses=refuses_test,
+        refuses=only_dense,
     ),
 )

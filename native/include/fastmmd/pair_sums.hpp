@@ -63,35 +63,51 @@ inline void distance_tile(const double *__restrict rows, const double *__restric
     return all != 0;
 }
 
+// Up to a tile of rows: columns after columns, and squared lengths.
+struct LeftTile {
+    double *packed;
+    // Where products follow, packed numbers are times this: a power of 2, so exact.
+    static constexpr double product_factor = -2.0;
+    double squares[tile_rows];
+    double longest;  // of the squares
+};
+
 // Squared distances of one tile from a product: |x|^2 + |y|^2 - 2 x.y, and from differences
 // where that cancels or overflows.
-inline void squared_tile(const double *__restrict rows, const double *__restrict columns,
-                         const double *row_squares, const double *column_squares,
-                         std::size_t n_terms, double *out) {
-    product_tile<double>(rows, columns, n_terms, out, panel<double>, false);
+inline void squared_tile(const LeftTile &rows, const double *__restrict columns,
+                         const double *column_squares, std::size_t n_terms, double *out) {
+    const Doubles halves[2] = {load(column_squares), load(column_squares + lanes<double>)};
+    Doubles lowest[2] = {broadcast(far_away), broadcast(far_away)};
+    product_of_tile<double>(
+        rows.packed, columns, n_terms,
+        [&](std::size_t r, std::size_t half) __attribute__((always_inline)) {
+            return rows.squares[r] + halves[half];
+        },
+        [&](std::size_t r, std::size_t half, Doubles squared)
+            __attribute__((always_inline)) {
+                lowest[half] = smaller(squared, lowest[half]);
+                store(out + r * panel<double> + half * lanes<double>, squared);
+            });
+    // Mostly the whole tile is good, and that is quickly seen.
     Integers good = Integers{} - 1;
-    for (std::size_t r = 0; r < tile_rows; ++r) {
-        for (std::size_t c = 0; c < panel<double>; c += lanes<double>) {
-            double *at = out + r * panel<double> + c;
-            const Doubles lengths = row_squares[r] + load(column_squares + c);
-            const Doubles squared = lengths - 2.0 * load(at);
-            good &= squared >= cancelled * lengths && squared <= far_away;
-            store(at, squared);
-        }
+    for (std::size_t half = 0; half < 2; ++half) {
+        const Doubles most = rows.longest + halves[half];
+        good &= lowest[half] >= cancelled * most && most <= far_away;
     }
     if (all_set(good)) {
         return;
     }
     for (std::size_t r = 0; r < tile_rows; ++r) {
-        for (std::size_t c = 0; c < panel<double>; c += lanes<double>) {
-            double *at = out + r * panel<double> + c;
-            const Doubles lengths = row_squares[r] + load(column_squares + c);
+        for (std::size_t half = 0; half < 2; ++half) {
+            double *at = out + r * panel<double> + half * lanes<double>;
+            const Doubles lengths = rows.squares[r] + halves[half];
             Doubles squared = load(at);
             if (!all_set(squared >= cancelled * lengths && squared <= far_away)) {
                 squared = Doubles{};
                 for (std::size_t k = 0; k < n_terms; ++k) {
                     const Doubles difference =
-                        rows[k * tile_rows + r] - load(columns + k * panel<double> + c);
+                        rows.packed[k * tile_rows + r] / LeftTile::product_factor -
+                        load(columns + k * panel<double> + half * lanes<double>);
                     squared += difference * difference;
                 }
             }
@@ -106,7 +122,7 @@ template <Profile profile>
         return 1.0 / s;
     }
     if constexpr (profile == Profile::gaussian) {
-        return exp_of_minus(0.5 * s);
+        return power_of_half(s);
     }
     if constexpr (profile == Profile::exponential) {
         return exp_of_minus(s);
@@ -187,10 +203,14 @@ inline double tile_sum_of(Profile profile, const double *distances, std::size_t 
 
 // Packs up to a tile of rows from `first` on: scaled, centred, zeros after the last.
 inline void pack_tile(const DenseRows &rows, std::int64_t first, std::size_t n_rows,
-                      double scale, double *packed, double *squares) {
+                      Rule rule, double scale, LeftTile &tile) {
+    const std::size_t d = rows.n_columns;
+    const double factor = by_product(rule, d) ? LeftTile::product_factor : 1.0;
+    scale = packed_scale(rule, d, scale);
+    tile.longest = 0.0;
     for (std::size_t r = 0; r < tile_rows; ++r) {
         double square = 0.0;
-        for (std::size_t j = 0; j < rows.n_columns; ++j) {
+        for (std::size_t j = 0; j < d; ++j) {
             double v = 0.0;
             if (r < n_rows) {
                 const std::ptrdiff_t at = (first + static_cast<std::int64_t>(r)) *
@@ -201,25 +221,26 @@ inline void pack_tile(const DenseRows &rows, std::int64_t first, std::size_t n_r
                                 : static_cast<const double *>(rows.values)[at];
                 v = (v - (rows.center == nullptr ? 0.0 : rows.center[j])) * scale;
             }
-            packed[j * tile_rows + r] = v;
+            tile.packed[j * tile_rows + r] = v * factor;
             square += v * v;
         }
-        squares[r] = square;
+        tile.squares[r] = square;
+        tile.longest = square > tile.longest ? square : tile.longest;
     }
 }
 
 // Distances of one tile by the way that suits the rule.
-inline void fill_distances(Rule rule, const double *rows, const double *columns,
-                           const double *row_squares, const double *column_squares,
-                           std::size_t d, double scale, double *distances) {
+inline void fill_distances(Rule rule, const LeftTile &rows, const double *columns,
+                           const double *column_squares, std::size_t d, double scale,
+                           double *distances) {
     if (by_product(rule, d)) {
-        squared_tile(rows, columns, row_squares, column_squares, d, distances);
+        squared_tile(rows, columns, column_squares, d, distances);
     } else if (rule == Rule::squared) {
-        distance_tile<Rule::squared>(rows, columns, d, scale, distances);
+        distance_tile<Rule::squared>(rows.packed, columns, d, scale, distances);
     } else if (rule == Rule::absolute) {
-        distance_tile<Rule::absolute>(rows, columns, d, scale, distances);
+        distance_tile<Rule::absolute>(rows.packed, columns, d, scale, distances);
     } else {
-        distance_tile<Rule::cauchy>(rows, columns, d, scale, distances);
+        distance_tile<Rule::cauchy>(rows.packed, columns, d, scale, distances);
     }
 }
 
@@ -227,8 +248,8 @@ inline void fill_distances(Rule rule, const double *rows, const double *columns,
 inline double pair_sum(const PairTask &task, std::int64_t begin, std::int64_t end,
                        double *workspace) {
     const std::size_t d = task.left.n_columns;
-    double *packed = workspace;
-    double squares[tile_rows];
+    LeftTile rows;
+    rows.packed = workspace;
     alignas(64) double distances[tile_rows * panel<double>];
     // Sums of tiles are added with compensation (Neumaier), so that their number adds
     // nothing to the error.
@@ -239,8 +260,7 @@ inline double pair_sum(const PairTask &task, std::int64_t begin, std::int64_t en
             end - first < static_cast<std::int64_t>(tile_rows)
                 ? end - first
                 : static_cast<std::int64_t>(tile_rows));
-        pack_tile(task.left, first, n_rows, packed_scale(task.rule, d, task.scale), packed,
-                  squares);
+        pack_tile(task.left, first, n_rows, task.rule, task.scale, rows);
         std::int64_t right = 0;
         if (task.within) {
             // Columns before the row itself belong to pairs that were counted.
@@ -251,8 +271,8 @@ inline double pair_sum(const PairTask &task, std::int64_t begin, std::int64_t en
         }
         for (; right < task.n_right; right += static_cast<std::int64_t>(panel<double>)) {
             const double *columns = task.right_panels + static_cast<std::size_t>(right) * d;
-            fill_distances(task.rule, packed, columns, squares, task.right_squares + right,
-                           d, task.scale, distances);
+            fill_distances(task.rule, rows, columns, task.right_squares + right, d,
+                           task.scale, distances);
             std::int64_t column_begin[tile_rows];
             for (std::size_t r = 0; r < tile_rows; ++r) {
                 column_begin[r] = task.within ? first + static_cast<std::int64_t>(r) + 1 -
@@ -317,8 +337,8 @@ inline void bin_pair_sums(const BinPairTask &task, std::int64_t begin, std::int6
                           double *workspace) {
     const std::size_t d = task.rows.n_columns;
     constexpr std::size_t width = panel<double>, size = tile_rows * width;
-    double *packed = workspace;
-    double squares[tile_rows];
+    LeftTile rows;
+    rows.packed = workspace;
     alignas(64) double distances[size], values[size];
     const double smallest = task.scales[0];
     for (std::int64_t first = begin; first < end;
@@ -327,13 +347,12 @@ inline void bin_pair_sums(const BinPairTask &task, std::int64_t begin, std::int6
         const std::size_t n_rows = rows_left < static_cast<std::int64_t>(tile_rows)
                                        ? static_cast<std::size_t>(rows_left)
                                        : tile_rows;
-        pack_tile(task.rows, first, n_rows, packed_scale(task.rule, d, smallest), packed,
-                  squares);
+        pack_tile(task.rows, first, n_rows, task.rule, smallest, rows);
         const std::int64_t step = static_cast<std::int64_t>(width);
         for (std::int64_t right = (first + 1) / step * step; right < task.n_rows;
              right += step) {
-            fill_distances(task.rule, packed,
-                           task.panels + static_cast<std::size_t>(right) * d, squares,
+            fill_distances(task.rule, rows,
+                           task.panels + static_cast<std::size_t>(right) * d,
                            task.squares + right, d, smallest, distances);
             const std::int64_t columns_left = task.n_rows - right;
             const std::int64_t n_columns = columns_left < step ? columns_left : step;

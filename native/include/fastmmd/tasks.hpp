@@ -123,7 +123,7 @@ constexpr double packed_scale(Rule rule, std::size_t n_columns, double scale) {
 }
 
 enum class Profile : int {
-    gaussian,            // exp(-s / 2)
+    gaussian,            // 2^-s: scales of this profile hold what makes it exp(-s / 2)
     exponential,         // exp(-s)
     matern_1,            // nu = 1/2, with a = sqrt(2 nu s): exp(-a)
     matern_3,            // nu = 3/2: (1 + a) exp(-a)

@@ -12,6 +12,7 @@ from fastmmd._backends import numpy as reference
 from fastmmd._backends.features import Places
 from fastmmd._backends.pairs import DIRECT_COLUMNS
 from fastmmd._errors import MissingDependencyError
+from fastmmd._rows import Rows
 from fastmmd._threads import n_threads
 
 _native: Any
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
     from fastmmd._backends.features import Channel, FastfoodBlocks
     from fastmmd._backends.pairs import PairForm
-    from fastmmd._rows import Rows
     from fastmmd._typing import FloatArray
 
 _CALL_NUMBERS = 2**31
@@ -177,7 +177,7 @@ def bin_pair_sums(
         )
     rising = np.sort(scales)
     sums = np.zeros((len(rising), n_bins, n_bins))
-    center = _product_center(values[:: max(1, len(values) // 256)], form)
+    center = _product_center(Rows(values), form)
     # As many bins a call as make few enough pairs.
     rows_a_call = _CALL_PAIRS // max(1, len(values) * len(scales))
     first = 0
@@ -298,9 +298,7 @@ def _pair_sums(
     left_step = max(16, _CALL_PAIRS // right_step)
     if not (_is_float_array(x) and _is_float_array(y)):
         left_step = max(16, min(left_step, room))
-    center = _product_center(
-        x.take(np.arange(0, x.n_rows, max(1, x.n_rows // 256))), form
-    )
+    center = _product_center(x, form)
     for left_start, left_stop in x.spans(left_step):
         left = _float_block(x, left_start, left_stop)
         for right_start, right_stop in y.spans(right_step):
@@ -319,16 +317,15 @@ def _pair_sums(
             )
 
 
-def _product_center(sample: FloatArray, form: PairForm) -> FloatArray | None:
+def _product_center(rows: Rows, form: PairForm) -> FloatArray | None:
     """Return a point amid the rows where distances come from products.
 
     A common shift changes no difference, and takes out what all rows share before products
     cancel it. Differences need none: a far center would only cost digits.
     """
-    if form.rule != "squared" or sample.shape[1] <= DIRECT_COLUMNS or not len(sample):
+    if form.rule != "squared" or rows.n_columns <= DIRECT_COLUMNS or not len(rows):
         return None
-    # The median, not the mean: an outlier must not carry it away.
-    return np.asarray(np.median(sample, axis=0))
+    return rows.middle()
 
 
 def _is_float_array(rows: Rows) -> bool:

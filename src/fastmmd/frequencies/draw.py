@@ -20,8 +20,6 @@ from fastmmd.frequencies.dense import GROUPS, DenseFrequencies, group_sizes
 from fastmmd.kernels.base import Kernel, open_uniforms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from fastmmd._typing import FloatArray, RNGLike
 
 SAMPLINGS = ("auto", "iid", "orthogonal", "sobol", "stratified")
@@ -94,11 +92,11 @@ def draw_frequencies(
         _check_radial(kernel, sampling)
         if sampling == "stratified":
             # Directions are independent, so any number of groups will do.
-            most, directions = n_frequencies, _independent_directions
+            most, block = n_frequencies, 1
         else:
             # Each group has a whole block if possible.
-            most, directions = n_frequencies // n_columns, _orthonormal_blocks
-        return _radial(kernel, shape, min(n_groups, most), directions, generator)
+            most, block = n_frequencies // n_columns, min(n_columns, n_frequencies)
+        return _radial(kernel, shape, min(n_groups, most), block, generator)
     if sampling == "sobol":
         return _sobol(kernel, shape, n_groups, generator)
     drawn = kernel.sample_frequencies(n_frequencies, n_columns=n_columns, rng=generator)
@@ -128,44 +126,43 @@ def _radial(
     kernel: Kernel,
     shape: tuple[int, int],
     n_groups: int,
-    draw_directions: Callable[[int, int, np.random.Generator], FloatArray],
+    block: int,
     rng: np.random.Generator,
 ) -> DenseFrequencies:
-    """Return directions times lengths, in independent groups."""
+    """Return directions times lengths, in independent groups.
+
+    Directions are orthogonal within blocks of so many, and each block is uniformly
+    distributed over all orthonormal sets.
+    """
     n_frequencies, n_columns = shape
     sizes = group_sizes(n_frequencies, n_groups)
-    groups = []
+    normals, radii = [], []
     for size in sizes:
-        directions = draw_directions(int(size), n_columns, rng)
+        normals.append(rng.standard_normal((-(-size // block), n_columns, block)))
         # Lengths are stratified over the group, which matters most where they vary most:
         # in few columns and for heavy-tailed laws.
-        radii = kernel.sample_radii(int(size), n_columns=n_columns, rng=rng)
-        groups.append(directions * radii[:, None])
+        radii.append(kernel.sample_radii(int(size), n_columns=n_columns, rng=rng))
+    # All blocks at once: small ones take less time than the calls.
+    directions = _orthonormal(np.concatenate(normals))
+    ends = np.cumsum([len(own) for own in normals])
+    groups = [
+        own.reshape(-1, n_columns)[:size] * lengths[:, None]
+        for own, size, lengths in zip(
+            np.split(directions, ends[:-1]), sizes, radii, strict=True
+        )
+    ]
     return DenseFrequencies(np.concatenate(groups), sizes)
 
 
-def _independent_directions(
-    n_rows: int, n_columns: int, rng: np.random.Generator
-) -> FloatArray:
-    """Return independent rows, uniformly distributed over the unit sphere."""
-    directions = rng.standard_normal((n_rows, n_columns))
-    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-    return directions
-
-
-def _orthonormal_blocks(
-    n_rows: int, n_columns: int, rng: np.random.Generator
-) -> FloatArray:
-    """Return rows that are exactly orthonormal within blocks of `n_columns`.
-
-    Each block is uniformly distributed over all orthonormal sets.
-    """
-    block = min(n_columns, n_rows)
-    n_blocks = -(-n_rows // block)
-    q, r = np.linalg.qr(rng.standard_normal((n_blocks, n_columns, block)))
+def _orthonormal(normals: FloatArray) -> FloatArray:
+    """Return orthonormal rows made of the normal columns of each matrix."""
+    if normals.shape[2] == 1:
+        columns = normals[:, :, 0]
+        return (columns / np.linalg.norm(columns, axis=1, keepdims=True))[:, None, :]
+    q, r = np.linalg.qr(normals)
     # QR fixes signs by convention; giving them back makes the law uniform (Haar).
     q *= np.sign(np.diagonal(r, axis1=1, axis2=2))[:, None, :]
-    return np.asarray(q.transpose(0, 2, 1).reshape(-1, n_columns)[:n_rows])
+    return np.asarray(q.transpose(0, 2, 1))
 
 
 def _sobol(
