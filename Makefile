@@ -18,7 +18,7 @@ NATIVE := CMakeLists.txt $(shell find native -type f)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-engines test-dask test-ray test-spark test-sail lint bench
+.PHONY: help demo test test-engines test-dask test-ray test-spark test-sail test-torch lint bench
 .PHONY: bench-engines compare docs pictures reproduce calibrate clean
 
 help:  ## show this list
@@ -51,6 +51,12 @@ test-spark: .venv-spark/.engine java
 test-sail: .venv-sail/.engine java
 	FASTMMD_SPARK=sail $(call ENGINE_TEST,spark,.venv-sail/bin/python)
 	FASTMMD_SPARK=classic $(call ENGINE_TEST,spark,.venv-sail/bin/python)
+
+# The examples with PyTorch; without GPU libraries in this spelling.
+test-torch: .venv-torch/.torch  ## run the tests of the examples in PyTorch
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 .venv-torch/bin/python -m pytest \
+	  tests/docs/test_torch_examples.py tests/docs/test_console.py -k "torch or gpu" \
+	  -o addopts=--import-mode=importlib -q
 
 .PHONY: java
 java:
@@ -97,7 +103,7 @@ calibrate: $(VENV)/.dev  ## check levels and powers by simulation (slow)
 	$(BIN)/python calibration/run.py
 
 clean:  ## remove the environment and everything that was built
-	rm -rf $(VENV) $(COMPARE_VENV) $(ENGINES:%=.venv-%) build dist docs/_build docs/reference/generated
+	rm -rf $(VENV) $(COMPARE_VENV) $(ENGINES:%=.venv-%) .venv-torch build dist docs/_build docs/reference/generated
 	rm -rf .coverage .benchmarks .hypothesis .import_linter_cache
 	rm -rf .mypy_cache .pytest_cache .ruff_cache
 
@@ -118,6 +124,13 @@ $(VENV)/.dev: $(VENV)/.package
 	$(@D)/bin/python -m pip --disable-pip-version-check --quiet install --upgrade "pip>=25.1"
 	$(@D)/bin/python -m pip --disable-pip-version-check --quiet install \
 	  --editable ".[$(if $(filter sail,$*),spark,$*)]" --group engine-$*
+	touch $@
+
+.venv-torch/.torch: pyproject.toml $(NATIVE)
+	test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip --disable-pip-version-check --quiet install --upgrade "pip>=25.1"
+	$(@D)/bin/python -m pip --disable-pip-version-check --quiet install --editable ".[cli]" "pytest>=9"
+	$(@D)/bin/python -m pip --disable-pip-version-check --quiet install torch==2.13.0
 	touch $@
 
 $(VENV)/.bench: $(VENV)/.package

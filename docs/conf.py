@@ -64,4 +64,5 @@ html_copy_source = False
 # Prompts and output are not part of what one wants to type.
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
+copybutton_line_continuation_character = "\\"
 copybutton_exclude = ".linenos, .gp, .go"

@@ -59,6 +59,7 @@ def commands(path):
     for block in blocks(path):
         if block.language == "console":
             for piece in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
-                command, _, output = piece.partition("\n")
-                found.append((command, output))
+                # A line that ends with a backslash goes on.
+                typed = re.match(r"(?:[^\n]*\\\n)*[^\n]*", piece)[0]
+                found.append((typed, piece[len(typed) + 1 :]))
     return found

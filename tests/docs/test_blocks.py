@@ -20,14 +20,14 @@ BLOCKS = [block for path in pages.pages() for block in pages.blocks(path)]
 
 RUN_ELSEWHERE = {
     # By `make test-engines`, each in the environment of its engine.
-    "docs/how-to/from-laptop-to-cluster.md": "tests/engines/test_page.py",
+    "docs/how-to/from-laptop-to-cluster.md": "tests/engine_data.py",
     "docs/sketch-format.md": "tests/unit/test_sketch_file.py",
 }
 EXAMPLES = {
     "examples/ci_gate/": "tests/docs/test_ci_gate.py",
     "examples/torch_": "tests/docs/test_torch_examples.py",
 }
-PROSE = {"", "text", "{include}", "{toctree}", "{picture}", "{eval-rst}", "{grid}"}
+PROSE = {"text", "{include}", "{toctree}", "{picture}", "{eval-rst}"}
 
 
 def of_language(*languages):

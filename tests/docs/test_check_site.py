@@ -16,11 +16,20 @@ BAD = {
     "no such file": ('<a href="none.html">x</a>', "none.html, which is not there"),
     "no such anchor": ('<a href="sub/other.html#none">x</a>', "no such anchor"),
     "no such anchor here": ('<a href="#none">x</a>', "no such anchor"),
-    "script from outside": ('<script src="https://cdn.example/x.js">', "fetches https://cdn"),
-    "style from outside": ('<link rel="stylesheet" href="//cdn.example/x.css">', "fetches //"),
+    "script from outside": (
+        '<script src="https://cdn.example/x.js">',
+        "fetches https://cdn",
+    ),
+    "style from outside": (
+        '<link rel="stylesheet" href="//cdn.example/x.css">',
+        "fetches //",
+    ),
     "missing picture": ('<img src="b.svg" alt="B">', "there is no b.svg"),
     "picture without text": ('<img src="a.svg">', "a picture without text: a.svg"),
-    "one variant": ('<img src="a.svg" alt="A" class="only-dark">', "1 light pictures, 2 dark"),
+    "one variant": (
+        '<img src="a.svg" alt="A" class="only-dark">',
+        "1 light pictures, 2 dark",
+    ),
 }
 
 
@@ -28,7 +37,9 @@ BAD = {
 def check(tmp_path):
     """Return a function that checks a small site with something added to a page."""
     (tmp_path / "sub").mkdir()
-    (tmp_path / "sub" / "other.html").write_text('<a id="place" href="../index.html">x</a>')
+    (tmp_path / "sub" / "other.html").write_text(
+        '<a id="place" href="../index.html">x</a>'
+    )
     (tmp_path / "a.svg").write_text("<svg/>")
     (tmp_path / "site.css").write_text("a { background: url(a.svg) }")
 

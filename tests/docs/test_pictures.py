@@ -44,7 +44,9 @@ def test_what_is_drawn_is_shown_and_the_reverse():
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
 def test_files(file):
     text = file.read_text("utf-8")
-    assert re.search(r"<dc:title>[^<]{40,}</dc:title>", text), "text for those who cannot see"
+    assert re.search(r"<dc:title>[^<]{40,}</dc:title>", text), (
+        "text for those who cannot see"
+    )
     assert "<dc:date>" not in text
     assert "Matplotlib v" not in text
     # The page shows through: the first patch is the background, and it is not filled.
@@ -57,7 +59,9 @@ def test_files(file):
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
 def test_measurements_are_those_that_are_kept(file):
-    for path, digest in re.findall(r"^<!-- (\S+) (\w+) -->$", file.read_text("utf-8"), re.M):
+    for path, digest in re.findall(
+        r"^<!-- (\S+) (\w+) -->$", file.read_text("utf-8"), re.MULTILINE
+    ):
         content = (pages.ROOT / path).read_bytes()
         assert hashlib.sha256(content).hexdigest()[:16] == digest, (
             f"{path} was measured anew: make pictures PICTURES={file.stem}"

@@ -22,7 +22,9 @@ BY_NAME = ("fastmmd", "fastmmd.tables", *(f"fastmmd.engines.{e}" for e in ENGINE
 def listed():
     """Return the full names in the tables of the reference."""
     found = []
-    for block in re.findall(r"```\{eval-rst\}\n(.*?)```", INDEX.read_text("utf-8"), re.DOTALL):
+    for block in re.findall(
+        r"```\{eval-rst\}\n(.*?)```", INDEX.read_text("utf-8"), re.DOTALL
+    ):
         module = "fastmmd"
         for line in block.splitlines():
             current = re.match(r"\.\. currentmodule:: (\S+)", line)
