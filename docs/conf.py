@@ -57,7 +57,9 @@ html_theme_options = {
 }
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_sidebars = {"**": ["sidebar-nav-bs"], "index": []}
+# The first pages stand alone: there is no section to move around in.
+alone = ("index", "tutorial", "tutorial-command-line")
+html_sidebars = {"**": ["sidebar-nav-bs"]} | dict.fromkeys(alone, [])
 html_show_sourcelink = False
 html_copy_source = False
 
