@@ -59,7 +59,7 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 # The first pages stand alone: there is no section to move around in.
 alone = ("index", "tutorial", "tutorial-command-line")
-html_sidebars = {"**": ["sidebar-nav-bs"]} | dict.fromkeys(alone, [])
+html_sidebars = {"**": ["sidebar-nav-bs"]} | {name: [] for name in alone}
 html_show_sourcelink = False
 html_copy_source = False
 

@@ -92,6 +92,11 @@ def test_lines_for_a_shell(block):
             check_words(words)
 
 
+def test_twenty_lines():
+    first = pages.blocks(pages.DOCS / "explanation" / "how-it-works.md")[0]
+    assert sum(line.startswith((">>>", "...")) for line in first.text.splitlines()) == 20
+
+
 def check_words(words):
     """Check a command that cannot be run here."""
     program = words[0].rpartition("/")[2]
