@@ -18,8 +18,8 @@ NATIVE := CMakeLists.txt $(shell find native -type f)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-engines test-dask test-ray test-spark test-sail lint bench
-.PHONY: bench-engines compare docs reproduce calibrate clean
+.PHONY: help demo test test-engines test-dask test-ray test-spark test-sail test-torch lint bench
+.PHONY: bench-engines compare docs pictures reproduce calibrate clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 16
@@ -52,6 +52,12 @@ test-sail: .venv-sail/.engine java
 	FASTMMD_SPARK=sail $(call ENGINE_TEST,spark,.venv-sail/bin/python)
 	FASTMMD_SPARK=classic $(call ENGINE_TEST,spark,.venv-sail/bin/python)
 
+# The examples with PyTorch; without GPU libraries in this spelling.
+test-torch: .venv-torch/.torch  ## run the tests of the examples in PyTorch
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 .venv-torch/bin/python -m pytest \
+	  tests/docs/test_torch_examples.py tests/docs/test_console.py -k "torch or gpu" \
+	  -o addopts=--import-mode=importlib -q
+
 .PHONY: java
 java:
 	@java -version 2>&1 | grep -qE 'version "(1[7-9]|2[0-9])' || { \
@@ -82,6 +88,11 @@ compare: $(COMPARE_VENV)/.compare  ## measure beside other libraries (hours; COM
 
 docs: $(VENV)/.docs  ## build the documentation into docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+	$(BIN)/python docs/check_site.py docs/_build/html
+
+# PICTURES="circle bins" for some of them.
+pictures: $(VENV)/.docs  ## draw the pictures of the documentation again (minutes)
+	$(BIN)/python docs/pictures/draw.py $(PICTURES)
 
 # Pictures and verdicts of the documentation. REPRODUCE=approximation for one of them.
 REPRODUCE ?= all
@@ -92,7 +103,7 @@ calibrate: $(VENV)/.dev  ## check levels and powers by simulation (slow)
 	$(BIN)/python calibration/run.py
 
 clean:  ## remove the environment and everything that was built
-	rm -rf $(VENV) $(COMPARE_VENV) $(ENGINES:%=.venv-%) build dist docs/_build docs/reference/generated
+	rm -rf $(VENV) $(COMPARE_VENV) $(ENGINES:%=.venv-%) .venv-torch build dist docs/_build docs/reference/generated
 	rm -rf .coverage .benchmarks .hypothesis .import_linter_cache
 	rm -rf .mypy_cache .pytest_cache .ruff_cache
 
@@ -118,6 +129,13 @@ $(VENV)/.dev: $(VENV)/.pip
 	$(@D)/bin/python -m pip --disable-pip-version-check --quiet install --upgrade "pip>=25.1"
 	$(@D)/bin/python -m pip --disable-pip-version-check --quiet install \
 	  --editable ".[$(if $(filter sail,$*),spark,$*)]" --group engine-$*
+	touch $@
+
+.venv-torch/.torch: pyproject.toml $(NATIVE)
+	test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip --disable-pip-version-check --quiet install --upgrade "pip>=25.1"
+	$(@D)/bin/python -m pip --disable-pip-version-check --quiet install --editable ".[cli]" "pytest>=9"
+	$(@D)/bin/python -m pip --disable-pip-version-check --quiet install torch==2.13.0
 	touch $@
 
 $(VENV)/.bench: $(VENV)/.pip

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 RESAMPLES = 199
 BINS = (128, 256, 512)
+FREQUENCIES = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
 HALVINGS = range(-1, 6)
 SINGLE = {-1: "2 medians", 0: "median", **{j: f"median / {2**j}" for j in range(1, 6)}}
 
@@ -185,3 +186,53 @@ def published_cells(folder: Path | None) -> Iterator[Cell]:
         if name in every:
             about = {"text": every[name].text}
             yield Cell(name, about, partial(with_published, scenario=every[name]), runs)
+
+
+def by_frequencies(
+    rng: np.random.Generator, *, draw: Draw, bandwidth: float
+) -> dict[str, float]:
+    """Return p-values of one kernel by the number of frequencies, and from all pairs."""
+    x, y = draw(rng)
+    seed = int(rng.integers(2**31))
+    methods = {str(n): fastmmd.Fourier(n) for n in FREQUENCIES}
+    return {
+        name: fastmmd.two_sample_test(
+            x,
+            y,
+            kernel=fastmmd.Gaussian(bandwidth),
+            method=method,
+            n_resamples=RESAMPLES,
+            rng=seed,
+            n_threads=1,
+        ).pvalue
+        for name, method in (methods | {"exact": fastmmd.Exact()}).items()
+    }
+
+
+def frequencies_cells() -> Iterator[Cell]:
+    """Yield a broad and two fine differences; the fine ones need more frequencies."""
+    n = 1000
+    for name, text, draw, bandwidth in (
+        (
+            "shift",
+            "20 columns, one moved by 0.2, bandwidth 6",
+            partial(shifted, n, 20, 0.2),
+            6.0,
+        ),
+        (
+            "wider",
+            "5 columns, 1.07 times as wide, bandwidth 2",
+            partial(scaled, n, 5, 1.07),
+            2.0,
+        ),
+        (
+            "blobs",
+            "5 x 5 blobs, eigenvalue ratio 3, bandwidth 1",
+            partial(blobs, n, 3.0),
+            1.0,
+        ),
+    ):
+        about = {"text": text, "sizes": [n, n]}
+        yield Cell(
+            name, about, partial(by_frequencies, draw=draw, bandwidth=bandwidth), 500
+        )

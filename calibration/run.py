@@ -2,7 +2,9 @@
 
 Run as ``python calibration/run.py``; parts are A (level of exact tests), B (level of
 asymptotic tests), C (bins against rows), D (power of the adaptive test), E (intervals and
-margins) and F (MMD-FUSE on the same data). Results are written to ``calibration/results`` after every setting.
+margins), F (MMD-FUSE on the same data), G (other tests where they are better; boosted trees
+only if scikit-learn is there) and H (power by the number of frequencies). Results are
+written to ``calibration/results`` after every setting.
 """
 
 from __future__ import annotations
@@ -14,15 +16,16 @@ from simulate import Options, environment, simulate
 
 environment.use_one_thread()
 
+from alternatives import alternative_cells
 from intervals import interval_cells
 from level import asymptotic_cells, exact_cells
-from power import adaptive_cells, bins_cells, published_cells
+from power import adaptive_cells, bins_cells, frequencies_cells, published_cells
 
 
 def main() -> None:
     """Run the parts asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--part", choices=tuple("ABCDEF"), help="only this part")
+    parser.add_argument("--part", choices=tuple("ABCDEFGH"), help="only this part")
     parser.add_argument("--runs", type=int, help="runs of every setting")
     parser.add_argument("--quick", action="store_true", help="a twentieth of the runs")
     parser.add_argument("--data", type=Path, help="folder with the real data sets")
@@ -42,7 +45,7 @@ def main() -> None:
         data=given.data,
         seed=given.seed,
     )
-    parts = given.part or "ABCDEF"
+    parts = given.part or "ABCDEFGH"
     both = (0.05, 0.01)
     if "A" in parts:
         simulate("level_exact", exact_cells(), options, levels=both)
@@ -56,6 +59,10 @@ def main() -> None:
         simulate("intervals", interval_cells(), options, levels=(0.05,))
     if "F" in parts:
         simulate("power_fuse", published_cells(given.data), options, levels=(0.05,))
+    if "G" in parts:
+        simulate("alternatives", alternative_cells(), options, levels=(0.05,))
+    if "H" in parts:
+        simulate("power_frequencies", frequencies_cells(), options, levels=(0.05,))
 
 
 if __name__ == "__main__":

@@ -57,11 +57,14 @@ html_theme_options = {
 }
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_sidebars = {"**": ["sidebar-nav-bs"], "index": []}
+# The first pages stand alone: there is no section to move around in.
+alone = ("index", "tutorial", "tutorial-command-line")
+html_sidebars = {"**": ["sidebar-nav-bs"]} | {name: [] for name in alone}
 html_show_sourcelink = False
 html_copy_source = False
 
 # Prompts and output are not part of what one wants to type.
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
+copybutton_line_continuation_character = "\\"
 copybutton_exclude = ".linenos, .gp, .go"

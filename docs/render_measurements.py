@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import render_alternatives
 import render_comparison
 
 import fastmmd
@@ -191,6 +192,28 @@ def few_frequencies(measured: dict[str, Any]) -> str:
     heads = [DRAW_NAMES[d] for d in draws]
     times = [f"ms for {DRAW_NAMES[d]}" for d in draws[1:]]
     return table(["kernel", "frequencies", *heads, *times], rows, left=2)
+
+
+def frequencies_needed(measured: dict[str, Any]) -> str:
+    """Return the fewest frequencies measured that reach an error, by draw and columns."""
+    targets = (0.1, 0.03, 0.01, 0.003)
+    rows = []
+    for n_columns in unique(c["n_columns"] for c in measured["cells"]):
+        automatic = choose_sampling(fastmmd.Gaussian(1.0), n_columns, 2**20)
+        for draw in (automatic, "iid"):
+            errors = {
+                c["n_frequencies"]: c["relative_rms_error"]
+                for c in measured["cells"]
+                if (c["n_columns"], c["draw"]) == (n_columns, draw)
+            }
+            most = max(errors)
+            shown = [
+                str(min((n for n, e in errors.items() if e <= t), default=f"> {most}"))
+                for t in targets
+            ]
+            rows.append([f"{n_columns}, {DRAW_NAMES[draw]}", *shown])
+    head = [percent(target) for target in targets]
+    return table(["columns and draw", *head], rows)
 
 
 def sampling_rule() -> str:
@@ -558,6 +581,7 @@ def render(comparison: Path) -> dict[str, str]:
     sampling = json.loads((RESULTS / "sampling_error.json").read_text(encoding="utf-8"))
     check = json.loads((RESULTS / "plan_check.json").read_text(encoding="utf-8"))
     cost = json.loads((RESULTS / "two_sample_cost.json").read_text(encoding="utf-8"))
+    needed = json.loads((RESULTS / "frequencies_needed.json").read_text(encoding="utf-8"))
     few = json.loads((RESULTS / "few_frequencies.json").read_text(encoding="utf-8"))
     command = json.loads((RESULTS / "cli_parquet.json").read_text(encoding="utf-8"))
     engines = {
@@ -578,6 +602,7 @@ def render(comparison: Path) -> dict[str, str]:
         "standard_error.md": standard_error(sampling),
         "few_blocks.md": few_blocks(sampling),
         "few_frequencies.md": few_frequencies(few),
+        "frequencies_needed.md": frequencies_needed(needed),
         "sampling_rule.md": sampling_rule(),
         "sampling_conditions.md": conditions(sampling),
         "plan_rates.md": plan_rates(rates),
@@ -600,6 +625,7 @@ def render(comparison: Path) -> dict[str, str]:
         "calibration_fuse.md": power_fuse(calibrated["power_fuse"]),
         "calibration_intervals.md": intervals(calibrated["intervals"]),
         "calibration_conditions.md": conditions(calibrated["level_exact"]),
+        **render_alternatives.render(calibrated["alternatives"]),
         **render_comparison.render(comparison),
     }
 

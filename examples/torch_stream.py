@@ -18,26 +18,25 @@ if TYPE_CHECKING:
 
 def rows_on_host(batches: Iterable[torch.Tensor]) -> Iterator[torch.Tensor]:
     """Yield batches in main memory, one behind, so that copies overlap with their use."""
-    copied = None
+    waiting = None
     for batch in batches:
-        rows = batch.detach()
-        if not rows.is_cuda:
-            yield rows
-            continue
-        # Pinned memory, or the copy would not run by itself.
-        ahead = torch.empty(rows.shape, dtype=rows.dtype, pin_memory=True)
-        ahead.copy_(rows, non_blocking=True)
-        done = torch.cuda.Event()
-        done.record()
+        # Only into pinned memory does a copy run by itself.
+        rows = torch.empty(batch.shape, dtype=batch.dtype, pin_memory=batch.is_cuda)
+        rows.copy_(batch.detach(), non_blocking=True)
+        copied = torch.cuda.Event() if batch.is_cuda else None
         if copied is not None:
-            yield _wait(*copied)
-        copied = ahead, done
+            copied.record()
+        if waiting is not None:
+            yield arrived(*waiting)
+        waiting = rows, copied
+    if waiting is not None:
+        yield arrived(*waiting)
+
+
+def arrived(rows: torch.Tensor, copied: torch.cuda.Event | None) -> torch.Tensor:
+    """Return rows when their copy is complete."""
     if copied is not None:
-        yield _wait(*copied)
-
-
-def _wait(rows: torch.Tensor, done: torch.cuda.Event) -> torch.Tensor:
-    done.synchronize()
+        copied.synchronize()
     return rows
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import signal
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pages
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -38,6 +40,40 @@ def write_parts(folder, n_rows, seed, shift=0.0, *, files=3, missing=0):
         path = folder / f"part-{i}.parquet"
         pq.write_table(whole.slice(start, stop - start), path, row_group_size=700)
     return folder
+
+
+def write_flights(folder):
+    """Write the data of the page on clusters: two years, the second with a folder a month."""
+    rng = np.random.default_rng(0)
+    days = np.datetime64("2018-01-01") + np.arange(40)
+    for place, n_days in (("2017", 40), ("2018/month=1", 31), ("2018/month=2", 9)):
+        day = np.repeat(days[:31] if place.endswith("1") else days[40 - n_days :], 50)
+        flights = {
+            "delay": rng.exponential(10.0 if place == "2017" else 12.0, len(day)),
+            "carrier": rng.choice(["AA", "DL", "UA"], len(day)),
+            "day": day,
+        }
+        (folder / place).mkdir(parents=True)
+        pq.write_table(pa.table(flights), folder / place / "part-0.parquet")
+
+
+def run_page(engine, folder, **names):
+    """Run the blocks of the page on clusters that are for one engine, on files in `folder`.
+
+    Return the names that they leave behind.
+    """
+    write_flights(folder / "flights")
+    (folder / "sketches").mkdir()
+    mine = [
+        block.text
+        for block in pages.blocks(pages.DOCS / "how-to" / "from-laptop-to-cluster.md")
+        if f"fastmmd.engines.{engine} import" in block.text
+    ]
+    assert len(mine) >= 2
+    for text in mine:
+        code = re.sub(r"s3a?://", f"{folder}/", text)
+        exec(compile(code, f"the page, for {engine}", "exec"), names)  # noqa: S102
+    return names
 
 
 @dataclass(frozen=True)

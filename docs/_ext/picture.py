@@ -37,6 +37,9 @@ class Picture(SphinxDirective):
         path = name if "/" in name else f"{FOLDER}/{name}"
         figure = nodes.figure(classes=["picture"])
         self.set_source_info(figure)
+        # The theme hides captions next to a picture of the other variant: not next to these.
+        both = nodes.container()
+        figure += both
         for suffix, theme_class in VARIANTS.items():
             file = Path(self.env.srcdir) / f"{path}{suffix}.svg"
             if not file.is_file():
@@ -51,7 +54,7 @@ class Picture(SphinxDirective):
             image = nodes.image(
                 uri=f"/{path}{suffix}.svg", alt=alt, classes=[theme_class, "align-center"]
             )
-            figure += image
+            both += image
         if self.content:
             caption = nodes.caption()
             parsed = self.parse_content_to_nodes()
@@ -67,4 +70,5 @@ class Picture(SphinxDirective):
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the directive."""
     app.add_directive("picture", Picture)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}
+    # Another number makes all pages be read again.
+    return {"env_version": 1, "parallel_read_safe": True, "parallel_write_safe": True}

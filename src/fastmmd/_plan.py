@@ -77,6 +77,13 @@ class Plan:
         Expected bytes of memory beyond the data.
     options : tuple of Option
         All methods that could run, the choice first, then by expected time.
+
+    Examples
+    --------
+    >>> import fastmmd
+    >>> plan = fastmmd.plan(1000, 1000, 5)
+    >>> plan.method.name, plan.options[0].method == plan.method
+    ('exact', True)
     """
 
     method: Method

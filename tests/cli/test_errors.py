@@ -182,6 +182,10 @@ CASES = {
         ("test", *GOOD, "--level", "2"),
         (2, "`--level` must be a number strictly"),
     ),
+    "level out of reach": (
+        ("test", *GOOD, "--level", "0.0001"),
+        (2, "--n-resamples must be at least 9999 for --level 0.0001: no p-value of 999"),
+    ),
     "threads": (("test", *GOOD, "--threads", "0"), (2, "`--threads` must be")),
     "resamples": (("test", *GOOD, "--n-resamples", "0"), (2, "`--n-resamples` must")),
     "margin": (("test", *GOOD, "--margin", "1"), (2, "`--margin` must be used with")),

@@ -68,6 +68,17 @@ class KSampleResult:
         Of tables: the columns that were compared.
     notes : tuple of str
         Of tables: rows and columns that were left out, and columns that look odd.
+
+    Examples
+    --------
+    >>> import numpy as np, fastmmd
+    >>> rng = np.random.default_rng(0)
+    >>> a, b, c = (rng.normal(shift, 1.0, size=(300, 2)) for shift in (0.0, 0.0, 0.5))
+    >>> result = fastmmd.k_sample_test(a, b, c, rng=0)
+    >>> result.rejects(), result.mmd2.shape
+    (True, (3, 3))
+    >>> bool(result.mmd2[0, 1] < result.mmd2[0, 2])
+    True
     """
 
     pvalue: float

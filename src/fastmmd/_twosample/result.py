@@ -71,6 +71,17 @@ class TwoSampleResult:
         Of tables: the columns that were compared.
     notes : tuple of str
         Of tables: rows and columns that were left out, and columns that look odd.
+
+    Examples
+    --------
+    >>> import numpy as np, fastmmd
+    >>> rng = np.random.default_rng(0)
+    >>> x, y = rng.normal(size=(400, 2)), rng.normal(0.4, 1.0, size=(300, 2))
+    >>> result = fastmmd.two_sample_test(x, y, rng=0)
+    >>> result.rejects(0.01), result.level_is, round(result.effect_size, 1)
+    (True, 'exact', 0.2)
+    >>> result.to_dict()["n_x"]
+    400
     """
 
     pvalue: float

@@ -37,6 +37,14 @@ class DecisionDiameter:
         The other end, where the objective is smallest; NaN with `angle`.
     discrepancy : float
         The circular discrepancy: the objective at `angle`.
+
+    Examples
+    --------
+    >>> import math
+    >>> from fastmmd.circular import decision_diameter
+    >>> found = decision_diameter([0.0], [math.pi])
+    >>> round(found.discrepancy, 6), round(abs(found.angle - found.opposite) / math.pi, 6)
+    (2.0, 1.0)
     """
 
     angle: float

@@ -61,6 +61,14 @@ class Ensemble:
         The kernel, after any bandwidth rule was applied.
     n_x, n_y : int
         Rows in each sample.
+
+    Examples
+    --------
+    >>> import fastmmd
+    >>> from fastmmd.circular import ensemble
+    >>> found = ensemble([0.0, 1.0], [2.0, 3.0], kernel=fastmmd.Gaussian(1.0), rng=0)
+    >>> found.norm, len(found.discrepancies) == len(found.frequencies)
+    (2.0, True)
     """
 
     value: float

@@ -6,6 +6,7 @@ cyclopts reads these annotations and docstrings at run time: they are the help.
 from __future__ import annotations
 
 import csv
+import math
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
@@ -154,12 +155,26 @@ class Testing:
 
     def keywords(self) -> dict[str, Any]:
         """Return the options as the library takes them."""
+        self._check_within_reach()
         return {
             "level": self.level,
             "margin": self.margin,
             "n_resamples": self.n_resamples,
             "rng": check_seed(self.seed),
         }
+
+    def _check_within_reach(self) -> None:
+        """Refuse a level below every p-value: a pipeline would never hear of anything."""
+        if self.margin is not None or self.n_resamples < 1 or self.level <= 0.0:
+            return  # no relabelling, or the library refuses it
+        smallest = 1.0 / (1 + self.n_resamples)
+        if self.level < smallest:
+            msg = (
+                f"--n-resamples must be at least {math.ceil(1.0 / self.level) - 1} for "
+                f"--level {self.level:g}: no p-value of {self.n_resamples} relabellings "
+                f"is below {smallest:.3g}."
+            )
+            raise UsageError(msg)
 
 
 @Parameter(name="*", group=OUTPUT)

@@ -30,6 +30,15 @@ class AirportWeather:
         ``"EWR"`` (Newark), ``"JFK"`` or ``"LGA"`` (LaGuardia).
     month, day, hour : int array of shape (n_hours,)
         When, in 2013.
+
+    Examples
+    --------
+    >>> import fastmmd
+    >>> weather = fastmmd.datasets.load_airport_weather()
+    >>> weather.columns[0], weather.values.shape
+    ('temperature', (26109, 6))
+    >>> weather.at("JFK").shape
+    (8703, 6)
     """
 
     values: FloatArray

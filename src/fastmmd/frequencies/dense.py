@@ -44,6 +44,14 @@ class DenseFrequencies:
         Frequencies come in consecutive groups of these sizes. Groups are independent;
         within a group frequencies may depend on each other (an orthogonal block, one
         scrambled point set). The spread between groups gives the standard error.
+
+    Examples
+    --------
+    >>> import fastmmd
+    >>> from fastmmd.frequencies import draw_frequencies
+    >>> drawn = draw_frequencies(fastmmd.Gaussian(1.0), 64, 2, rng=0)
+    >>> drawn.n_frequencies, int(drawn.group_sizes.sum())
+    (64, 64)
     """
 
     frequencies: FloatArray

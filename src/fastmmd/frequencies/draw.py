@@ -69,6 +69,16 @@ def draw_frequencies(
     -------
     DenseFrequencies
         The frequencies and their independent groups.
+
+    Examples
+    --------
+    Frequencies for another program, with an even spread of lengths and directions:
+
+    >>> import fastmmd
+    >>> from fastmmd.frequencies import draw_frequencies
+    >>> drawn = draw_frequencies(fastmmd.Gaussian(2.0), 256, 10, rng=0)
+    >>> drawn.frequencies.shape
+    (256, 10)
     """
     n_frequencies = check_count(n_frequencies, name="n_frequencies")
     n_columns = check_count(n_columns, name="n_columns")

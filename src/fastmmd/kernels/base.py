@@ -37,6 +37,17 @@ class Kernel(abc.ABC):
     ``w`` of some law; a kernel here is that function together with a way to draw from
     that law. Kernels are values: frozen, comparable, holding numbers only. Anything that
     must look at data first, such as the median bandwidth, is a separate rule.
+
+    Examples
+    --------
+    >>> import fastmmd
+    >>> kernel = fastmmd.Gaussian(2.0)
+    >>> isinstance(kernel, fastmmd.Kernel), kernel.at_zero, kernel.is_radial
+    (True, 1.0, True)
+    >>> kernel([[0.0, 0.0], [2.0, 0.0]])
+    array([1.        , 0.60653066])
+    >>> kernel.sample_frequencies(5, n_columns=2, rng=0).shape
+    (5, 2)
     """
 
     __slots__ = ()

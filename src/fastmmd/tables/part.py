@@ -76,6 +76,15 @@ class Batch:
         Their numbers within the file.
     n_read : int
         Rows before the filter.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from fastmmd.tables import open_source
+    >>> source = open_source(pa.table({"delay": [3, 9, 4]}), where="delay > 3")
+    >>> (batch,) = source.read(source.parts()[0])
+    >>> batch.data.num_rows, batch.row_numbers.tolist(), batch.n_read
+    (2, [1, 2], 3)
     """
 
     data: pa.RecordBatch

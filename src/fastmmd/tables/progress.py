@@ -26,6 +26,15 @@ class Progress:
         Parts that are finished, and all parts.
     n_dropped : int
         Rows left out because of missing values.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from fastmmd.tables import sketch_source
+    >>> seen = []
+    >>> sketch = sketch_source(pa.table({"delay": range(50)}), progress=seen.append)
+    >>> seen[-1].stage, seen[-1].n_read, seen[-1].n_rows
+    ('sketching', 50, 50)
     """
 
     stage: Literal["sampling", "sketching"]

@@ -121,6 +121,15 @@ class SchemaReport:
         Columns of the table that the schema does not have; they are not used.
     changed : tuple of str
         Columns of another type that can be used all the same, as sentences.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from fastmmd.tables import Schema
+    >>> schema = Schema.infer(pa.table({"delay": [1.0, 2.0], "gate": ["A", "B"]}))
+    >>> report = schema.compare(pa.table({"delay": [3.0], "tail": ["N1"]}))
+    >>> report.missing, report.new
+    (('gate',), ('tail',))
     """
 
     missing: tuple[str, ...] = ()

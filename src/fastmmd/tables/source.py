@@ -54,6 +54,15 @@ class Source:
         The filter of rows.
     files : tuple of File
         The files.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from fastmmd.tables import open_source
+    >>> source = open_source(pa.table({"delay": [3, 9, 4], "year": [2017, 2018, 2018]}))
+    >>> source.n_rows, source.schema.names
+    (3, ['delay', 'year'])
+    >>> old, new = source.split("year=2017,2018")
     """
 
     name: str

@@ -171,3 +171,11 @@ def test_object_storage(bucket, request, old):
     request.getfixturevalue("client")
     expected = tables.sketch_source(old, stream="s", **PLAIN)
     assert sketch(bucket, stream="s", task_rows=2000, **PLAIN) == expected
+
+
+def test_the_page(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = engine_data.run_page("dask", tmp_path)
+    assert names["result"].pvalue < 0.05
+    assert (names["reference"].count, names["january"].count) == (2000, 1550)
+    assert (tmp_path / "2017.mmd").is_file()

@@ -74,3 +74,11 @@ def test_a_key_makes_blocks_irrelevant(old):
     assert sketches[0] == sketches[1]
     with pytest.raises(ValueError, match="`key` must name a column"):
         sketch(data, key="id")
+
+
+def test_the_page(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = engine_data.run_page("ray", tmp_path)
+    assert names["result"].pvalue < 0.05
+    assert (names["reference"].count, names["january"].count) == (2000, 1550)
+    assert (tmp_path / "2017.mmd").is_file()

@@ -151,3 +151,12 @@ def test_by_is_checked(spark, old):
         sketch(frame, by="day")
     with pytest.raises(TypeError, match="`by` must be left out for files"):
         sketch(old, by="day")
+
+
+def test_the_page(spark, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = engine_data.run_page("spark", tmp_path, spark=spark)
+    assert names["result"].pvalue < 0.05
+    assert (names["reference"].count, names["january"].count) == (2000, 1550)
+    assert (tmp_path / "2017.mmd").is_file()
+    assert names["week"].count == 350
