@@ -47,7 +47,7 @@ class IncompatibleSketchError(ValueError):
     ...     one.merge(other)
     ... except fastmmd.IncompatibleSketchError as error:
     ...     print(str(error).partition(":")[0])
-    sketches must be made alike to be merged; they differ in kernels
+    sketches must be made alike to be merged
     """
 
 

@@ -326,3 +326,13 @@ def _grouped(work, table, batch_rows=10**6):
         batches = table.slice(start, batch_rows).combine_chunks().to_batches()
         for value, data in work.on_batches(batches, part="p"):
             yield value[0].as_py(), data
+
+
+def test_a_key_is_never_compared():
+    table = engine_data.table(100, 0)
+    settings = driver.Settings.checked(SchemaOptions(), key="key")
+    driver.check_options(tables.new_sketch(table, **PLAIN), settings)
+    with pytest.raises(
+        ValueError, match=r"`key` must not be a column .*`exclude=\['key'\]"
+    ):
+        driver.check_options(tables.new_sketch(table), settings)

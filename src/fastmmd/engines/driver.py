@@ -180,6 +180,12 @@ def check_options(
     options = dataclasses.replace(settings.options, exclude=exclude or None)
     others = {k: getattr(settings, k) for k in ("kernel", "n_bins", "rng")}
     check_like(like, options, others)
+    if like.schema is not None and settings.key in schema_of(like).names:
+        msg = (
+            f"`key` must not be a column that `like` compares; got {settings.key!r}. "
+            f"Make the sketch that is given as `like` with `exclude=[{settings.key!r}]`."
+        )
+        raise ValueError(msg)
 
 
 def make_test(

@@ -33,6 +33,13 @@ class Step(NamedTuple):
         What part of it is at work.
     done, total : int
         How many steps of this part are done, and how many there are.
+
+    Examples
+    --------
+    >>> import fastmmd.experiments
+    >>> step = fastmmd.experiments.Step("family", "Fourier", 3, 10)
+    >>> f"{step.what}: {step.done} of {step.total}"
+    'Fourier: 3 of 10'
     """
 
     experiment: str
@@ -105,6 +112,13 @@ class Verdict:
         When the claim counts as holding: what was compared with what.
     holds : {"holds", "holds partly", "fails"}
         What the rule says of the numbers.
+
+    Examples
+    --------
+    >>> import fastmmd.experiments
+    >>> report = fastmmd.experiments.run("sinusoids", quick=True)
+    >>> report.outcome.verdicts[0].holds
+    'holds'
     """
 
     claim: str

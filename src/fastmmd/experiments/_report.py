@@ -36,6 +36,13 @@ class Report:
         Where the files are; None if none were asked for.
     files : tuple of str
         Their names.
+
+    Examples
+    --------
+    >>> import fastmmd.experiments
+    >>> report = fastmmd.experiments.run("sinusoids", quick=True)
+    >>> report.name, report.paper, report.folder
+    ('sinusoids', 'Figure 1', None)
     """
 
     name: str
