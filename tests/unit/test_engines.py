@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from fastmmd import DataError, IncompatibleSketchError, Sketch, tables
-from fastmmd.engines import driver, groups
+from fastmmd.engines import driver, groups, pieces
 from fastmmd.engines.groups import Grouping, stream_name
 from fastmmd.engines.identity import key_numbers, row_numbers
 from fastmmd.engines.sampling import Sampling, likely_bound, n_kept
@@ -336,3 +336,34 @@ def test_a_key_is_never_compared():
         ValueError, match=r"`key` must not be a column .*`exclude=\['key'\]"
     ):
         driver.check_options(tables.new_sketch(table), settings)
+
+
+# --- Bytes in pieces
+
+SIZES = [0, 1, pieces.LENGTH, pieces.LENGTH + 1, 3 * pieces.LENGTH]
+
+
+def pieces_of(sizes):
+    for i, n in enumerate(sizes):
+        yield pieces.cut(random.Random(i).randbytes(n), {"name": pa.array([f"no. {i}"])})
+
+
+@pytest.mark.parametrize("n_rows", [1, 2, 100])
+def test_pieces_are_joined_across_batches(n_rows):
+    rows = pa.Table.from_batches(pieces_of(SIZES))
+    assert max(map(len, rows["data"].to_pylist())) == pieces.LENGTH
+    assert rows.num_rows == 1 + 1 + 1 + 2 + 3
+    found = list(pieces.joined(rows.combine_chunks().to_batches(n_rows)))
+    assert [labels["name"].to_pylist() for labels, _ in found] == [
+        [f"no. {i}"] for i in range(len(SIZES))
+    ]
+    assert [data for _, data in found] == [
+        random.Random(i).randbytes(n) for i, n in enumerate(SIZES)
+    ]
+
+
+@pytest.mark.parametrize("order", [[0, 0, 1, 1], [0], [1], [0, 1, 1], [0, 1, 0]])
+def test_pieces_of_two_equal_sketches_are_refused(order):
+    rows = pieces.cut(bytes(2 * pieces.LENGTH), {}).take(pa.array(order))
+    with pytest.raises(IncompatibleSketchError, match="got the same sketch twice"):
+        list(pieces.joined([rows]))

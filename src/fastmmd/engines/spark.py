@@ -7,6 +7,7 @@ stages add these up, and the driver gets a few of them.
 
 from __future__ import annotations
 
+import itertools
 import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, final
@@ -21,6 +22,7 @@ except ImportError as _error:  # pragma: no cover
     _message = 'this engine needs PySpark: pip install "fastmmd[spark]"'
     raise MissingDependencyError(_message) from _error
 
+from fastmmd.engines import pieces
 from fastmmd.engines.driver import (
     Adapter,
     Frame,
@@ -31,7 +33,7 @@ from fastmmd.engines.driver import (
     make_sketch,
     make_test,
 )
-from fastmmd.engines.groups import Grouping
+from fastmmd.engines.groups import Grouping, value_text
 from fastmmd.engines.sampling import Sampling
 from fastmmd.engines.tasks import tasks_of
 from fastmmd.engines.work import Work, merge_bytes
@@ -52,15 +54,26 @@ if TYPE_CHECKING:
 
 __all__ = ["merge_sketches", "sketch", "two_sample_test"]
 
-_FAN_IN = 8
-"""Outcomes that one task merges, about: they arrive in one piece of memory."""
+_FAN_IN = 64
+"""Outcomes that one task merges, about. It holds two of them at a time."""
+
+_FEW = 8
+"""Sketches that the driver gets, at most."""
 
 _MANY = 4096
 """Partitions that a data frame may have. Connect does not tell, and where adaptive execution
 joins small partitions a stage for more of them than there are costs next to nothing."""
 
+_SPREAD = 64
+"""Partitions of sketches by values. Who writes them to Parquet holds all of a partition's,
+and Spark, left to itself, would join partitions up to 64 MB as compressed, far more in memory.
+Each costs a tenth of a second, even if it is empty."""
+
+_AT_ONCE = 32
+"""Pieces in a chunk of a sketch, about the root of how many pieces it has."""
+
 _PLACE = "fastmmd place"
-_OUTCOMES = "place long, bucket long, outcome binary"
+_OUTCOMES = f"place long, bucket long, {pieces.SCHEMA}"
 
 
 def sketch(
@@ -129,7 +142,10 @@ def sketch(
 
     With `by`, a task holds the sketches of up to 32 values at once, 9 MB each by default.
     Rows should therefore come roughly in order of the column, as in files of one day each;
-    else ``data.repartition(by)`` first.
+    else ``data.repartition(by)`` first. The result has 64 partitions: for thousands of values
+    give `n_bins` or fewer kernels, or write with
+    ``.option("parquet.page.size.row.check.min", 1)``, as Spark holds a hundred rows in memory
+    before it writes any.
 
     Examples
     --------
@@ -140,6 +156,7 @@ def sketch(
        flights = spark.read.parquet("s3a://flights/2018")
        days = sketch(flights, by="day", stream="flights")
        days.write.parquet("s3a://flights/sketches")
+       days = spark.read.parquet("s3a://flights/sketches")
        january = merge_sketches(days.where("day < '2018-02-01'"))
        february = merge_sketches(days.where("month(day) = 2"))
        fastmmd.compare(january, february, rng=0)
@@ -238,19 +255,69 @@ def merge_sketches(frame: Any, /, *, column: str = "sketch") -> Sketch:
 
        week = merge_sketches(days.where("day between '2018-01-01' and '2018-01-07'"))
     """
-    levels = _levels(_MANY, _FAN_IN)
-    quoted = f"`{column.replace('`', '``')}`"
-    # Spread first: a partition of a year's sketches would be gigabytes in one piece.
+    _check_sketches(frame, column)
+    levels = _levels(_MANY, _FEW)
+    quoted = _quoted(column)
+    # A sketch is known by its bytes, however often and in whatever order rows are computed.
     named = frame.selectExpr(
-        f"CAST(crc32({quoted}) % {_MANY} AS LONG) AS place",
-        f"CAST(crc32({quoted}) % {levels[0]} AS LONG) AS bucket",
-        f"{quoted} AS outcome",
+        f"xxhash64({quoted}) AS place",
+        f"pmod(xxhash64({quoted}), {levels[0]}L) AS bucket",
+        f"coalesce({quoted}, X'') AS sketch",
     )
-    outcomes = collect_outcomes(named, _merge_strictly, levels)
+    outcomes = collect_outcomes(_cut_column(named), _merge_strictly, levels)
     if not outcomes:
         msg = "`frame` must have at least one sketch; it has none."
         raise DataError(msg)
     return Sketch.from_bytes(_merge_strictly(outcomes))
+
+
+def _check_sketches(frame: Any, column: Any) -> None:
+    """Raise if a data frame has no column of bytes with this name."""
+    if not hasattr(frame, "mapInArrow"):
+        msg = f"`frame` must be a data frame of Spark; got {type(frame).__name__}."
+        raise TypeError(msg)
+    if column not in frame.columns:
+        names = ", ".join(f"`{name}`" for name in frame.columns)
+        msg = f"`column` must name a column of the frame; got {column!r}. It has {names}."
+        raise ValueError(msg)
+    type_ = frame.schema[column].dataType.simpleString()
+    if type_ != "binary":
+        msg = (
+            f"`column` must name a column of bytes, as `sketch(…, by=…)` makes; {column!r} "
+            f"is of {type_}."
+        )
+        raise TypeError(msg)
+
+
+def _cut_column(named: Any) -> Any:
+    """Return sketches as pieces, cut before they go to Python."""
+    n = pieces.LENGTH
+    # In two steps, as Spark copies the whole of what is cut for each piece that it cuts off.
+    cut = (
+        named.selectExpr(
+            "place",
+            "bucket",
+            f"CAST((length(sketch) - 1) DIV {n} + 1 AS INT) AS n_pieces",
+            _exploded("sketch", _AT_ONCE * n, "(chunk, bytes)"),
+        )
+        .selectExpr(
+            "place", "bucket", "n_pieces", "chunk", _exploded("bytes", n, "(i, data)")
+        )
+        .selectExpr(
+            "place", "bucket", f"chunk * {_AT_ONCE} + i AS piece", "n_pieces", "data"
+        )
+    )
+    if cut.schema["data"].dataType.simpleString() == "binary":
+        return cut
+    # Sail makes text of pieces of bytes. It has no JVM whose memory they could fill.
+    return named.mapInArrow(_Cut(), _OUTCOMES)
+
+
+def _exploded(column: str, length: int, names: str) -> str:
+    """Return the expression that makes rows of a column's pieces, with their numbers."""
+    last = f"CAST((length({column}) - 1) DIV {length} AS INT)"
+    piece = f"substring({column}, i * {length} + 1, {length})"
+    return f"posexplode(transform(sequence(0, {last}), i -> {piece})) AS {names}"
 
 
 def _merge_strictly(outcomes: Iterable[bytes]) -> bytes:
@@ -278,7 +345,7 @@ class _Spark(Adapter):
 
     def reduce(self, data: Any, work: Work, /) -> bytes:
         # Of a sample the driver gets no more rows than it has; of sketches a few will do.
-        last = 1 if isinstance(work, Sampling) else _FAN_IN
+        last = 1 if isinstance(work, Sampling) else _FEW
         if isinstance(data, Source):
             tasks = tasks_of(data, self.task_rows)
             session = self.session or SparkSession.getActiveSession()
@@ -312,16 +379,28 @@ def collect_outcomes(
     have read some of its outcomes might deal otherwise.
     """
     for after in levels[1:]:
-        outcomes = outcomes.repartition("bucket").mapInArrow(
-            _Merge(merge, after), _OUTCOMES
+        outcomes = (
+            outcomes.repartition("bucket")
+            .sortWithinPartitions("place", "piece")
+            .mapInArrow(_Merge(merge, after), _OUTCOMES)
         )
-    return [bytes(row.outcome) for row in outcomes.select("outcome").collect()]
+    found = outcomes.select("place", "piece", "data").collect()
+    found.sort(key=lambda row: (row.place, row.piece))
+    return [
+        b"".join(bytes(row.data) for row in rows)
+        for _, rows in itertools.groupby(found, key=lambda row: row.place)
+    ]
 
 
 def with_place(frame: Any, /) -> Any:
     """Return a data frame with a further column, the number of the row's partition."""
-    quoted = [f"`{name.replace('`', '``')}`" for name in frame.columns]
-    return frame.selectExpr(*quoted, f"spark_partition_id() AS `{_PLACE}`")
+    names = map(_quoted, frame.columns)
+    return frame.selectExpr(*names, f"spark_partition_id() AS `{_PLACE}`")
+
+
+def _quoted(name: str) -> str:
+    escaped = name.replace("`", "``")
+    return f"`{escaped}`"
 
 
 @final
@@ -337,7 +416,7 @@ class _OnFiles:
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 outcome = self.work.on_files(self.tasks[number])
-                yield _row(number, self.buckets, outcome)
+                yield _outcome_rows(number, self.buckets, outcome)
 
 
 @final
@@ -353,7 +432,7 @@ class _OnPartition:
         if place is not None:
             part = f"partition {place}"
             outcome = self.work.on_batches(rows, part=part, place=place)
-            yield _row(place, self.buckets, outcome)
+            yield _outcome_rows(place, self.buckets, outcome)
 
 
 @final
@@ -368,21 +447,27 @@ class _Merge:
         places: list[int] = []
 
         def outcomes() -> Iterator[bytes]:
-            for batch in batches:
-                places.extend(batch.column("place").to_pylist())
-                for outcome in batch.column("outcome"):
-                    yield outcome.as_py()
+            for labels, outcome in pieces.joined(batches):
+                places.extend(labels["place"].to_pylist())
+                yield outcome
 
         found = outcomes()
         first = next(found, None)
         if first is not None:
-            merged = self.merge(_chain(first, found))
-            yield _row(min(places), self.buckets, merged)
+            merged = self.merge(itertools.chain([first], found))
+            yield _outcome_rows(min(places), self.buckets, merged)
 
 
-def _chain(first: bytes, others: Iterator[bytes]) -> Iterator[bytes]:
-    yield first
-    yield from others
+@final
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """From whole sketches to pieces."""
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for i in range(batch.num_rows):
+                labels = {n: batch.column(n).slice(i, 1) for n in ("place", "bucket")}
+                yield pieces.cut(batch.column("sketch")[i].as_py(), labels)
 
 
 def split_place(
@@ -403,15 +488,12 @@ def split_place(
     return first.column(_PLACE)[0].as_py(), rows()
 
 
-def _row(place: int, buckets: int, outcome: bytes) -> pa.RecordBatch:
-    return pa.RecordBatch.from_arrays(
-        [
-            pa.array([place], pa.int64()),
-            pa.array([place % buckets], pa.int64()),
-            pa.array([outcome], pa.binary()),
-        ],
-        names=["place", "bucket", "outcome"],
-    )
+def _outcome_rows(place: int, buckets: int, outcome: bytes) -> pa.RecordBatch:
+    return pieces.cut(outcome, _longs({"place": place, "bucket": place % buckets}))
+
+
+def _longs(labels: Mapping[str, int]) -> dict[str, pa.Array]:
+    return {name: pa.array([value], pa.int64()) for name, value in labels.items()}
 
 
 # --- One sketch for each value of a column
@@ -435,22 +517,31 @@ def _sketch_groups(
     if by not in source.schema.names:
         msg = f"`by` must name a column of the data; got {by!r}."
         raise ValueError(msg)
+    if by == "sketch":
+        msg = (
+            "`by` must not be 'sketch', the name of the result's other column: rename it."
+        )
+        raise ValueError(msg)
+    type_ = data.schema[by].dataType.simpleString()
+    if type_.startswith(("array", "binary", "map", "struct", "variant")):
+        msg = f"`by` must name a column of numbers, text, days or times; {by!r} is of {type_}."
+        raise TypeError(msg)
     settings = settings.without(by)
     base = secrets.token_hex(16) if stream is None else stream
     empty = empty_sketch(adapter, source, settings, like=like, stream=base, left_out=by)
     work = Grouping(empty.to_bytes(), by, base, settings.key, settings.n_threads)
-    quoted = f"`{by.replace('`', '``')}`"
-    type_ = data.schema[by].dataType.simpleString()
-    schema = f"{quoted} {type_}, bucket long, sketch binary"
-    found = with_place(data).mapInArrow(_OnGroups(work), schema)
+    cut = f"value {type_}, bucket long, place long, number long, {pieces.SCHEMA}"
+    found = with_place(data).mapInArrow(_OnGroups(work), cut)
     # Twice: a value may be in all of thousands of partitions.
-    for columns in ([by, "bucket"], [by]):
-        found = (
-            found.repartition(*columns)
-            .sortWithinPartitions(*columns)
-            .mapInArrow(_MergeGroups(work), schema)
-        )
-    return found.select(by, "sketch")
+    found = _together(found, "value", "bucket").mapInArrow(_MergeGroups(), cut)
+    found = _together(found, _SPREAD, "value")
+    return found.mapInArrow(_FinishGroups(by), f"{_quoted(by)} {type_}, sketch binary")
+
+
+def _together(found: Any, *partitioning: Any) -> Any:
+    """Return pieces so that a task has all sketches of a value, one after the other."""
+    order = ("value", "place", "number", "piece")
+    return found.repartition(*partitioning).sortWithinPartitions(*order)
 
 
 @final
@@ -463,40 +554,50 @@ class _OnGroups:
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         place, rows = split_place(batches)
         if place is not None:
-            bucket = place % (_FAN_IN * _FAN_IN)
-            for value, data in self.work.on_batches(rows, part=f"partition {place}"):
-                yield _group_row(self.work.by, value, bucket, data)
+            found = self.work.on_batches(rows, part=f"partition {place}")
+            for number, (value, data) in enumerate(found):
+                labels = {"bucket": place % _FAN_IN, "place": place, "number": number}
+                yield pieces.cut(data, {"value": value, **_longs(labels)})
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class _MergeGroups:
-    """From sketches in order of their values to one for each value."""
-
-    work: Grouping
+    """From sketches in order of their values to one for each value, in pieces."""
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        waiting: Sketch | None = None
-        held: Any = None
-        for batch in batches:
-            for i in range(batch.num_rows):
-                value, own = (
-                    batch.column(self.work.by).slice(i, 1),
-                    batch.column("sketch"),
-                )
-                sketch_here = Sketch.from_bytes(own[i].as_py())
-                if waiting is not None and held.equals(value):
-                    waiting.merge(sketch_here, parts=True)
-                    continue
-                if waiting is not None:
-                    yield _group_row(self.work.by, held, 0, waiting.to_bytes())
-                waiting, held = sketch_here, value
-        if waiting is not None:
-            yield _group_row(self.work.by, held, 0, waiting.to_bytes())
+        for labels, data in merged_groups(batches):
+            yield pieces.cut(data, labels)
 
 
-def _group_row(by: str, value: pa.Array, bucket: int, data: bytes) -> pa.RecordBatch:
-    return pa.RecordBatch.from_arrays(
-        [value, pa.array([bucket], pa.int64()), pa.array([data], pa.binary())],
-        names=[by, "bucket", "sketch"],
-    )
+@final
+@dataclass(frozen=True, slots=True)
+class _FinishGroups:
+    """From sketches in order of their values to one for each value, whole."""
+
+    by: str
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for labels, data in merged_groups(batches):
+            yield pa.RecordBatch.from_arrays(
+                [labels["value"], pa.array([data], pa.binary())],
+                names=[self.by, "sketch"],
+            )
+
+
+def merged_groups(
+    batches: Iterable[pa.RecordBatch], /
+) -> Iterator[tuple[dict[str, pa.Array], bytes]]:
+    """Yield, for each value, the labels of its first sketch and the sum of all."""
+    total: Sketch | None = None
+    held: dict[str, pa.Array] = {}
+    for labels, data in pieces.joined(batches):
+        sketch = Sketch.from_bytes(data)
+        if total is not None and value_text(held["value"]) == value_text(labels["value"]):
+            total.merge(sketch, parts=True)
+            continue
+        if total is not None:
+            yield held, total.to_bytes()
+        held, total = labels, sketch
+    if total is not None:
+        yield held, total.to_bytes()

@@ -115,13 +115,16 @@ def test_a_key_makes_partitions_irrelevant(spark, old):
         sketch(frame, key="id")
 
 
-def test_daily_sketches_merge_into_any_window(spark, old):
+def test_daily_sketches_merge_into_any_window(spark, old, tmp_path):
     frame = spark.read.parquet(str(old)).selectExpr(
         "*", "date_add(DATE'2018-01-01', CAST(key % 40 AS INT)) AS day"
     )
     like = tables.sketch_source(old, **PLAIN)
     days = sketch(frame, by="day", like=like, key="key", stream="flights")
     assert days.columns == ["day", "sketch"]
+    # Kept, as it would be, and computed once.
+    days.write.parquet(str(tmp_path / "days"))
+    days = spark.read.parquet(str(tmp_path / "days"))
     rows = {str(row.day): Sketch.from_bytes(bytes(row.sketch)) for row in days.collect()}
     assert len(rows) == 40
     assert {made.count for made in rows.values()} == {225}
@@ -141,6 +144,27 @@ def test_daily_sketches_merge_into_any_window(spark, old):
     np.testing.assert_array_equal(whole.sums.sum(axis=0), like.sums.sum(axis=0))
     with pytest.raises(DataError, match="at least one sketch"):
         merge_sketches(days.where("day < DATE'2000-01-01'"))
+    first = days.where("day = DATE'2018-01-01'")
+    with pytest.raises(Exception, match="sketches must hold different data"):
+        merge_sketches(first.union(first))
+    with pytest.raises(ValueError, match=r"got 'bytes'. It has `day`, `sketch`."):
+        merge_sketches(days, column="bytes")
+    with pytest.raises(TypeError, match=r"must name a column of bytes.* is of date"):
+        merge_sketches(days, column="day")
+    with pytest.raises(TypeError, match="must be a data frame of Spark; got list"):
+        merge_sketches([rows["2018-01-31"]])
+
+
+def test_names_of_columns_do_not_matter(spark, old):
+    """The names of our own columns may be those of the data's."""
+    frame = spark.read.parquet(str(old)).selectExpr("*", "key % 3 AS `place`")
+    like = tables.sketch_source(old, **PLAIN)
+    thirds = sketch(frame, by="place", like=like, key="key", stream="s")
+    assert {row.place for row in thirds.collect()} == {0, 1, 2}
+    assert (
+        merge_sketches(thirds.withColumnRenamed("sketch", "a `b`"), column="a `b`").count
+        == 9000
+    )
 
 
 def test_by_is_checked(spark, old):
@@ -151,6 +175,10 @@ def test_by_is_checked(spark, old):
         sketch(frame, by="day")
     with pytest.raises(TypeError, match="`by` must be left out for files"):
         sketch(old, by="day")
+    with pytest.raises(TypeError, match="'pair' is of array<bigint>"):
+        sketch(frame.selectExpr("*", "array(key, key) AS pair"), by="pair")
+    with pytest.raises(ValueError, match="`by` must not be 'sketch'"):
+        sketch(frame.withColumnRenamed("key", "sketch"), by="sketch")
 
 
 def test_the_page(spark, tmp_path, monkeypatch):
