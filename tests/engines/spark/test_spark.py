@@ -125,8 +125,10 @@ def test_daily_sketches_merge_into_any_window(spark, old, tmp_path):
     # Kept, as it would be, and computed once.
     days.write.parquet(str(tmp_path / "days"))
     days = spark.read.parquet(str(tmp_path / "days"))
-    rows = {str(row.day): Sketch.from_bytes(bytes(row.sketch)) for row in days.collect()}
-    assert len(rows) == 40
+    assert days.select("day").distinct().count() == days.count() == 40
+    # Not all: they are 360 MB, and a server of Connect would hold them more than once.
+    some = days.where("day < DATE'2018-01-08' OR day = DATE'2018-01-31'").collect()
+    rows = {str(row.day): Sketch.from_bytes(bytes(row.sketch)) for row in some}
     assert {made.count for made in rows.values()} == {225}
     # Each is the sketch of the day's rows alone, under the name that the page promises.
     alone = sketch(
