@@ -219,9 +219,9 @@ CASES = {
     "no sketches": (("merge", "-o", "{0}/c.mmd"), (2, "at least one sketch")),
     "no output": (("sketch", GOOD[0]), (2, "--output")),
     "output folder": (("sketch", GOOD[0], "-o", "{0}"), (2, "is a folder")),
-    "output to a pipe": (
-        ("sketch", GOOD[0], "-o", "{0}/pipe"),
-        (2, "--output must be a file, which can be replaced; `.*` is a device or a pipe"),
+    "output to a pipe, resumed": (
+        ("sketch", GOOD[0], "-o", "{0}/pipe", "--resume"),
+        (2, "--resume needs a file as --output; `.*/pipe` is a pipe or a device"),
     ),
     "data from a pipe": (
         ("test", GOOD[0], "{0}/pipe"),
