@@ -56,6 +56,9 @@ MAKE_ALIKE = (
 )
 """The remedy for sketches that were not made alike; the command line has its own words."""
 
+GIVEN_AS_LIKE = "the sketch that is given as `like`"
+"""What decides how data become numbers; the command line has its own words here, too."""
+
 
 class SketchFileError(ValueError):
     """A file is not a sketch that can be read; the message says why.

@@ -48,21 +48,36 @@ def check_count(value: Any, /, *, name: str, minimum: int = 1) -> int:
     return int(value)
 
 
+def check_flag(value: Any, /, *, name: str) -> bool:
+    """Return `value` if it is a bool; words such as "no" would count as true."""
+    if not isinstance(value, bool):
+        msg = f"`{name}` must be True or False; got {value!r}."
+        raise TypeError(msg)
+    return value
+
+
 def check_choice(
-    value: Any, choices: Collection[str], /, *, name: str, also: str = ""
+    value: Any,
+    choices: Collection[str],
+    /,
+    *,
+    name: str,
+    also: str = "",
+    where: str = "",
 ) -> str:
     """Return `value` if it is one of the strings in `choices`.
 
-    `also` says in the message what else the caller takes.
+    `also` says in the message what else the caller takes, `where` which of several values
+    it is about.
     """
     listed = ", ".join(f'"{choice}"' for choice in choices)
     if also:
         listed += f", or {also}"
     if not isinstance(value, str):
-        msg = f"`{name}` must be one of {listed}; got {value!r}."
+        msg = f"`{name}` must be one of {listed}; got {value!r}{where}."
         raise TypeError(msg)
     if value not in choices:
-        msg = f"`{name}` must be one of {listed}; got {value!r}."
+        msg = f"`{name}` must be one of {listed}; got {value!r}{where}."
         raise ValueError(msg)
     return value
 

@@ -357,6 +357,15 @@ def test_demo_writes_data_and_says_what_to_try(tmp_path, call, call_json):
     assert call_json("demo", folder)["files"] == [str(folder / name) for name in names]
 
 
+def test_demo_writes_through_links(tmp_path, call):
+    folder, elsewhere = tmp_path / "demo", tmp_path / "elsewhere.csv"
+    folder.mkdir()
+    (folder / "july.csv").symlink_to(elsewhere)
+    assert call("demo", folder).returncode == 0
+    assert (folder / "july.csv").is_symlink()
+    assert elsewhere.stat().st_size > 1000
+
+
 def test_demo_leaves_other_folders_alone(tmp_path, call):
     (tmp_path / "mine.txt").touch()
     done = call("demo", tmp_path)

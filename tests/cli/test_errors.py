@@ -46,7 +46,10 @@ def bad(tmp_path_factory):
         sketch = fastmmd.Sketch(fastmmd.Gaussian(1.0), dim, stream=name)
         sketch.update(np.ones((n_rows, dim)))
         sketch.save(folder / f"{name}.mmd")
-    tables.sketch_source(folder / "good.parquet", checkpoint=folder / "half.mmd.part")
+    made = tables.sketch_source(
+        folder / "good.parquet", checkpoint=folder / "half.mmd.part"
+    )
+    made.save(folder / "family.mmd")
     return folder
 
 
@@ -218,10 +221,18 @@ CASES = {
     "no data": (("sketch", "-o", "{0}/c.mmd"), (2, "sketch needs data")),
     "no sketches": (("merge", "-o", "{0}/c.mmd"), (2, "at least one sketch")),
     "no output": (("sketch", GOOD[0]), (2, "--output")),
+    "margin of a family": (
+        ("test", "{0}/family.mmd", "{0}/holes.parquet", "--margin", "1"),
+        (2, "`--margin` must be used with sketches of one kernel"),
+    ),
+    "missing values, compared with a sketch": (
+        ("test", "{0}/family.mmd", "{0}/holes.parquet"),
+        (3, "Make the reference sketch with `--missing drop` to leave such rows out"),
+    ),
     "output folder": (("sketch", GOOD[0], "-o", "{0}"), (2, "is a folder")),
-    "output to a pipe": (
-        ("sketch", GOOD[0], "-o", "{0}/pipe"),
-        (2, "--output must be a file, which can be replaced; `.*` is a device or a pipe"),
+    "output to a pipe, resumed": (
+        ("sketch", GOOD[0], "-o", "{0}/pipe", "--resume"),
+        (2, "--resume needs a file as --output; `.*/pipe` is a pipe or a device"),
     ),
     "data from a pipe": (
         ("test", GOOD[0], "{0}/pipe"),

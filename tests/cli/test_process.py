@@ -12,9 +12,11 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
+from fastmmd import Sketch
 from fastmmd.sketch.container import read_container
 
 OFTEN = ("--checkpoint-seconds", "0.001", "--bins", "64")
@@ -106,6 +108,72 @@ def test_interrupt_before_the_first_checkpoint(files, tmp_path, call, monkeypatc
     assert (done.returncode, done.stderr) == (130, "error: interrupted.\n")
     monkeypatch.setattr("fastmmd.cli.app.make_app", interrupted)
     assert call("--help").returncode == 130
+
+
+# --- Pipes as output
+
+
+@pytest.fixture
+def stdout(tmp_path):
+    """Return a link like /dev/stdout, in a place where a mistake does no harm."""
+    if not Path("/proc/self/fd").is_dir():
+        pytest.skip("links of Linux")
+    (tmp_path / "devices").mkdir()
+    path = tmp_path / "devices" / "stdout"
+    path.symlink_to("/proc/self/fd/1")
+    return path
+
+
+@pytest.mark.parametrize("report", [(), ("--json",)])
+def test_a_sketch_goes_to_standard_output_alone(
+    files, tmp_path, run, start, stdout, report
+):
+    words = ("sketch", files / "a.parquet", "--stream", "s", "-o")
+    expected = tmp_path / "expected.mmd"
+    assert run(*words, expected).returncode == 0
+    process = start(*words, stdout, *report)
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors
+    assert output == expected.read_bytes()
+    about = b'"rows": 300' if report else b"a sketch of 300 rows"
+    assert about in errors
+    # Into a file, as the shell would do it.
+    with (tmp_path / "direct.mmd").open("wb") as stream:
+        process = start(*words, stdout, *report, stdout=stream)
+        _, errors = process.communicate(timeout=60)
+    assert about in errors
+    assert (tmp_path / "direct.mmd").read_bytes() == expected.read_bytes()
+    merging = start("merge", expected, "-o", stdout, *report)
+    output, errors = merging.communicate(timeout=60)
+    assert output == expected.read_bytes()
+    assert (b'"merged": 1' if report else b"from 1 sketch.") in errors
+    assert stdout.is_symlink()
+    assert [path.name for path in stdout.parent.iterdir()] == ["stdout"]
+
+
+def test_a_named_pipe_is_written_to_and_the_report_stays(files, tmp_path, start):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    process = start("sketch", files / "a.parquet", "-o", pipe)
+    data = pipe.read_bytes()
+    output, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (0, b"")
+    assert b"a sketch of 300 rows" in output
+    assert Sketch.from_bytes(data).count == 300
+    assert pipe.is_fifo()
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
+
+
+def test_a_checkpoint_lies_beside_the_file_and_not_beside_a_link(large, tmp_path, start):
+    (tmp_path / "there").mkdir()
+    (tmp_path / "link.mmd").symlink_to(tmp_path / "there" / "file.mmd")
+    process = start("sketch", large, *OFTEN, "-o", tmp_path / "link.mmd")
+    wait_for(tmp_path / "there" / "file.mmd.part", process)
+    _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (0, b"")
+    assert (tmp_path / "link.mmd").is_symlink()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["link.mmd", "there"]
+    assert [p.name for p in (tmp_path / "there").iterdir()] == ["file.mmd"]
 
 
 # --- Terminals

@@ -250,6 +250,19 @@ def test_a_failure_leaves_the_old_files(monkeypatch, tmp_path):
     assert (folder / "mine.txt").exists()
 
 
+def test_results_are_written_through_links(monkeypatch, tmp_path):
+    make_experiment(monkeypatch, draw_line)
+    out = tmp_path / "out"
+    (out / "small").mkdir(parents=True)
+    for name in ("small/small.csv", "summary.md"):
+        (out / name).symlink_to(tmp_path / name.replace("/", "-"))
+    experiments.run("small", out=out)
+    assert (out / "small" / "small.csv").is_symlink()
+    assert (out / "summary.md").is_symlink()
+    assert (tmp_path / "small-small.csv").read_text().startswith("number")
+    assert (tmp_path / "summary.md").read_text().startswith("| experiment |")
+
+
 def test_an_interruption_leaves_nothing_behind(monkeypatch, tmp_path):
     def interrupt(_):
         raise KeyboardInterrupt

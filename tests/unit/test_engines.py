@@ -8,10 +8,13 @@ import random
 
 import engine_data
 import numpy as np
+import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from fastmmd import DataError, IncompatibleSketchError, Sketch, tables
+import fastmmd
+from fastmmd import DataError, DataWarning, IncompatibleSketchError, Sketch, tables
 from fastmmd.engines import driver, groups, pieces
 from fastmmd.engines.groups import Grouping, stream_name
 from fastmmd.engines.identity import key_numbers, row_numbers
@@ -153,6 +156,241 @@ def test_plain_numbers_need_no_schema():
         Local(70), table, settings(key="id"), like=empty, stream="s"
     )
     assert made == plain
+
+
+# --- What cannot be is said before the data are read
+
+NO_TEST = [
+    ({"level": 1.5}, "`level` must be a number strictly between 0 and 1"),
+    ({"n_resamples": 0}, "`n_resamples` must be an integer of at least 1"),
+    ({"null": "bootstrap"}, "`null` must be one of"),
+    ({"null": "normal"}, "which is for `Linear` and `Block`"),
+    ({"null": "gamma", "margin": 0.1, "kernel": "gaussian"}, '`null` must be "auto"'),
+    ({"margin": -1.0, "kernel": "gaussian"}, "`margin` must be a finite number"),
+    ({"margin": 0.1}, "`margin` must be used with one kernel"),
+    ({"margin": 0.1, "kernel": ["gaussian", "laplace"]}, "`margin` must be used with"),
+    ({"kernel": []}, "`kernel` must name at least one kernel"),
+    ({"kernel": "gauss"}, "`kernel` must be one of"),
+    ({"rng": "seed"}, "`rng` must be"),
+]
+NO_SKETCH = [
+    ({"n_bins": 100}, "`n_bins` must be a power of two; got 100"),
+    ({"n_bins": "256"}, "`n_bins` must be an integer"),
+    ({"stream": 1.5}, "`stream` must be a string, bytes, an integer or None"),
+    ({"kernel": ()}, "`kernel` must name at least one kernel"),
+    ({"rng": -1}, "`rng` must be"),
+]
+
+
+class Unread(Local):
+    """An engine that must not be asked to do anything."""
+
+    def reduce(self, data, work, /):
+        pytest.fail("a pass over the data")
+
+
+@pytest.mark.parametrize(("options", "message"), NO_TEST)
+def test_options_of_a_test_are_checked_first(old, new, options, message):
+    asked = {"null": "auto", "n_resamples": 999, "level": 0.05, "margin": None}
+    asked |= {name: options[name] for name in asked if name in options}
+    others = {name: options[name] for name in ("kernel", "rng") if name in options}
+    with pytest.raises((TypeError, ValueError), match=message):
+        driver.make_test(Unread(), old, new, settings(**PLAIN, **others), asked)
+    seen = []
+    with pytest.raises((TypeError, ValueError), match=message):
+        tables.two_sample_test(old, new, **PLAIN, **options, progress=seen.append)
+    assert not seen
+
+
+@pytest.mark.parametrize(("options", "message"), NO_SKETCH)
+def test_options_of_a_sketch_are_checked_first(old, options, message):
+    given = {name: value for name, value in options.items() if name != "stream"}
+    stream, seen = options.get("stream"), []
+    with pytest.raises((TypeError, ValueError), match=message):
+        driver.make_sketch(
+            Unread(), old, settings(**PLAIN, **given), like=None, stream=stream
+        )
+    with pytest.raises((TypeError, ValueError), match=message):
+        tables.sketch_source(old, **PLAIN, **options, progress=seen.append)
+    if given:
+        with pytest.raises((TypeError, ValueError), match=message):
+            tables.new_sketch(old, **PLAIN, **given, progress=seen.append)
+    assert not seen
+
+
+def test_more_options_are_checked_first(old, new):
+    seen = []
+    with pytest.raises(ValueError, match="`n_rows` must be an integer of at least 1"):
+        tables.new_sketch(old, n_rows=-5, progress=seen.append)
+    for options in ({}, {"sample_rows": 50}):
+        with pytest.raises(ValueError, match="`n_threads` must be an integer of at"):
+            tables.two_sample_test(
+                old, new, n_threads=-1, **options, progress=seen.append
+            )
+    assert not seen
+
+
+@pytest.mark.parametrize("task_rows", [-1, 0, 2.5])
+def test_rows_of_a_task_are_checked_for_frames_too(task_rows):
+    asked = {"null": "auto", "n_resamples": 999, "level": 0.05, "margin": None}
+    table, adapter = engine_data.table(100, 0), Unread(task_rows)
+    rule = "`task_rows` must be an integer of at least 1"
+    with pytest.raises((TypeError, ValueError), match=rule):
+        driver.make_sketch(adapter, table, settings(**PLAIN), like=None, stream=None)
+    with pytest.raises((TypeError, ValueError), match=rule):
+        driver.make_test(adapter, table, table, settings(**PLAIN), asked)
+
+
+def test_columns_are_checked_first(old):
+    like = tables.sketch_source(old, n_bins=8, **PLAIN)
+    table = engine_data.table(100, 0)
+
+    def make(data, like, **options):
+        driver.make_sketch(Unread(), data, settings(**options), like=like, stream=None)
+
+    with pytest.raises(
+        DataError, match=r"; it has no column `whole`, `level`\. Its other"
+    ):
+        make(table.drop_columns(["whole", "level"]), like)
+    plain = Sketch(fastmmd.Gaussian(1.0), 2)
+    rule = "`data` must have 2 columns, as the sketch that is given as `like`; got 4"
+    with pytest.raises(DataError, match=rule):
+        make(table, plain)
+    with pytest.raises(DataError, match=rule.replace("4", "3")):
+        make(table, plain, key="key")
+    typed = driver.frame_of(
+        "data", None, ["number", "whole", "level"], types={"number": pa.large_string()}
+    )
+    with pytest.raises(
+        DataError, match="the columns of the schema; `number` is large_string, not float"
+    ):
+        driver.check_columns(like, typed, settings())
+
+
+def test_columns_of_the_same_name_are_refused():
+    with pytest.raises(
+        DataError, match=r"`data` must have columns of different names; .*`1`"
+    ):
+        driver.frame_of("data", None, [1, "1", "b"])
+
+
+def test_a_key_alone_is_nothing_to_compare():
+    table = engine_data.table(100, 0)
+    asked = {"null": "auto", "n_resamples": 999, "level": 0.05, "margin": None}
+
+    def sketch(data, **options):
+        chosen = settings(key="key", **options)
+        driver.make_sketch(Unread(), data, chosen, like=None, stream=None)
+
+    with pytest.raises(DataError) as caught:
+        sketch(table.select(["key"]))
+    assert str(caught.value) == (
+        "the data must have columns besides the key `key`; they have (key)."
+    )
+    with pytest.raises(
+        DataError, match=r"\(key, level\)\. Left out by `exclude`: `level`\."
+    ):
+        sketch(table.select(["key", "level"]), exclude=["level"])
+    with pytest.raises(
+        DataError, match=r"in common besides the key `key`; they have \(key,"
+    ):
+        driver.make_test(
+            Unread(),
+            table.select(["key", "level"]),
+            table.select(["key", "whole"]),
+            settings(key="key"),
+            asked,
+        )
+
+
+@pytest.mark.parametrize(
+    ("data", "what"),
+    [
+        (np.zeros((5, 2)), "an array in the memory.*`fastmmd.two_sample_test"),
+        (pa.table({"x": [1.0]}), "a pyarrow table .*`fastmmd.tables.two_sample_test"),
+        (pd.DataFrame({"x": [1.0]}), "a pandas table .*`fastmmd.tables.two_sample_test"),
+        (pd.Series([1.0]), "got Series"),
+        (7, "got int"),
+    ],
+)
+def test_what_lies_in_memory_needs_no_engine(data, what):
+    rule = "`x` must be a path, a list of paths, a Source or a Thing; got.*"
+    with pytest.raises(TypeError, match=rule + what.removeprefix("got")):
+        driver.open_files(data, name="x", also="a Thing")
+
+
+def test_files_are_opened(old):
+    assert driver.open_files(old, name="x", also="a Thing").n_rows == 5000
+
+
+# --- Advice
+
+
+@pytest.mark.parametrize("infinite", [False, True])
+def test_advice_is_about_the_sketch_that_decides(old, new, infinite):
+    like = tables.sketch_source(old, n_bins=8, **PLAIN)
+    names = ["number", "whole", "level"]
+    table = pq.read_table(new, columns=names)
+    if infinite:
+        column = pa.array(np.full(len(table), np.inf))
+        table = table.set_column(0, "number", column)
+        theirs = "Clip them, or make the sketch that is given as `like` without the"
+    else:
+        theirs = 'Make the sketch that is given as `like` with `missing="drop"` to leave'
+    files = tables.open_source(new, columns=names)
+    for data in (table,) if infinite else (files, table):
+        with pytest.raises(DataError, match=theirs):
+            driver.make_sketch(Local(), data, settings(), like=like, stream=None)
+    with pytest.raises(DataError, match=theirs):
+        tables.sketch_source(table, like=like)
+    group = Grouping(like.like().to_bytes(), "level", "s", like=True)
+    with pytest.raises(DataError, match=theirs):
+        list(_grouped(group, table))
+    # Without `like` the option is there to be passed.
+    ours = "leave the columns out with `exclude`" if infinite else 'Pass `missing="drop"`'
+    with pytest.raises(DataError, match=ours):
+        driver.make_sketch(Local(), table, settings(), like=None, stream=None)
+
+
+def test_rows_that_are_all_left_out_by_like(old):
+    like = tables.sketch_source(old, n_bins=8, missing="drop", **PLAIN)
+    holes = engine_data.table(20, 0, missing=20).drop_columns(["key"])
+    with pytest.raises(DataError, match="Make the sketch that is given as `like` with"):
+        tables.sketch_source(holes, like=like)
+
+
+def test_options_that_like_decides(old):
+    like = tables.sketch_source(old, n_bins=8, **PLAIN)
+    with pytest.raises(TypeError, match=r"`n_bins` must be left .*, which decides it\."):
+        tables.sketch_source(old, like=like, n_bins=16)
+    with pytest.raises(TypeError, match=r", which decides them\."):
+        tables.sketch_source(old, like=like, n_bins=16, scale="standard")
+
+
+def test_kinds_name_the_column(old):
+    with pytest.raises(
+        ValueError, match=r"`kinds` must be one of .*; got 'number' for `w`"
+    ):
+        tables.new_sketch(old, kinds={"w": "number"})
+    with pytest.raises(TypeError, match="`kinds` must map names of columns to kinds"):
+        tables.new_sketch(old, kinds=["numeric"])
+
+
+def test_warnings_point_to_the_call():
+    table = engine_data.table(100, 0).append_column("same", pa.array([1.0] * 100))
+    like = tables.new_sketch(engine_data.table(100, 0))
+    calls = [
+        lambda: driver.make_sketch(Local(), table, settings(), like=None, stream=None),
+        lambda: tables.sketch_source(table),
+        lambda: tables.sketch_source(table, like=like),
+        lambda: tables.new_sketch(table),
+    ]
+    for call in calls:
+        with pytest.warns(DataWarning) as caught:
+            call()
+        (warning,) = caught
+        assert warning.filename == __file__
+        assert warning.lineno == call.__code__.co_firstlineno
 
 
 # --- The sample

@@ -290,20 +290,6 @@ def test_a_link_stays_and_the_file_that_it_leads_to_is_replaced(path, tmp_path):
     ]
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of POSIX")
-def test_what_is_no_file_is_not_replaced(path, tmp_path):
-    # A pipe here; as root a device, such as the one that swallows everything, would go.
-    os.mkfifo(tmp_path / "pipe")
-    (tmp_path / "link").symlink_to(tmp_path / "pipe")
-    for name in ("pipe", "link"):
-        with pytest.raises(
-            ValueError, match=rf"`.*{name}` must be a file, or not be there"
-        ):
-            Sketch.load(path).save(tmp_path / name)
-    assert (tmp_path / "pipe").is_fifo()
-    assert (tmp_path / "link").is_symlink()
-
-
 @pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
 def test_files_get_the_usual_permissions(tmp_path):
     plain, saved = tmp_path / "plain", tmp_path / "sketch.mmd"

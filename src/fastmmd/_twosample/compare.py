@@ -14,6 +14,7 @@ from fastmmd._errors import (
 )
 from fastmmd._random import spawn
 from fastmmd._twosample.decide import (
+    check_bins_null,
     check_margin_null,
     margin_verdict,
     result_from_bins,
@@ -26,8 +27,11 @@ from fastmmd.sketch import Sketch
 from fastmmd.sketch.schema import column_names
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fastmmd._twosample.result import TwoSampleResult
     from fastmmd._typing import RNGLike
+    from fastmmd.kernels import Kernel
 
 
 def compare(
@@ -94,9 +98,9 @@ def compare(
         if sketch.count < 2:
             msg = f"`{name}` must have seen at least 2 rows; got {sketch.count}."
             raise UndefinedEstimateError(msg)
-    n_resamples = check_count(n_resamples, name="n_resamples")
-    level = check_between(level, 0.0, 1.0, name="level")
-    chosen = resolve_null(null)
+    chosen, n_resamples, level, margin = check_asked(
+        sketch_x.kernels, null=null, n_resamples=n_resamples, level=level, margin=margin
+    )
     found = sketch_x.differences(sketch_y)
     if found:
         msg = (
@@ -110,12 +114,6 @@ def compare(
             "each data set its own `stream`."
         )
         raise IncompatibleSketchError(msg)
-    if margin is not None:
-        margin = check_positive(margin, name="margin")
-        check_margin_null(chosen)
-        if len(sketch_x.kernels) > 1:
-            msg = "`margin` must be used with sketches of one kernel; got a family."
-            raise ValueError(msg)
     bins = bins_of_sketches(sketch_x, sketch_y)
     if margin is not None:
         verdict = margin_verdict(bins, margin / np.sqrt(sketch_x.kernels[0].at_zero))
@@ -126,6 +124,32 @@ def compare(
         bins, sketch_x.kernels, verdict, method="sketch", level=level, margin=margin
     )
     return dataclasses.replace(result, columns=column_names(sketch_x.schema))
+
+
+def check_asked(
+    kernels: Sequence[Kernel],
+    /,
+    *,
+    null: Any,
+    n_resamples: Any,
+    level: Any,
+    margin: Any,
+) -> tuple[Null | None, int, float, float | None]:
+    """Return the options of a comparison of sketches of these kernels, or raise.
+
+    Whoever has to make the sketches first asks before that.
+    """
+    n_resamples = check_count(n_resamples, name="n_resamples")
+    level = check_between(level, 0.0, 1.0, name="level")
+    chosen = resolve_null(null)
+    check_bins_null(chosen)
+    if margin is not None:
+        margin = check_positive(margin, name="margin")
+        check_margin_null(chosen)
+        if len(kernels) > 1:
+            msg = "`margin` must be used with sketches of one kernel; got a family."
+            raise ValueError(msg)
+    return chosen, n_resamples, level, margin
 
 
 def bins_of_sketches(sketch_x: Sketch, sketch_y: Sketch, /) -> BinGram:

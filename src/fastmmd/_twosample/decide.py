@@ -165,12 +165,7 @@ def analytic_verdict(
             Pearson: pearson_pvalue,
             Spectrum: spectrum_pvalue,
         }
-        if isinstance(null, Normal):
-            msg = (
-                '`null` must be "permutation", "gamma", "pearson" or "spectrum" for this '
-                'method; got "normal", which is for `Linear` and `Block`.'
-            )
-            raise ValueError(msg)
+        check_bins_null(null)
         find = by_null[type(null)]
         pvalues = [find(bins, kernel=j) for j in range(bins.n_kernels)]
     best = int(np.argmin(pvalues))
@@ -239,6 +234,16 @@ def _multiplier_verdict(
         n_bins=bins.n_bins,
         tail_pvalue=_tail(bins, smallest) if at_limit else None,
     )
+
+
+def check_bins_null(null: Null | None, /) -> None:
+    """Raise if a null was asked for that is not one of sums over bins."""
+    if isinstance(null, Normal):
+        msg = (
+            '`null` must be "permutation", "gamma", "pearson" or "spectrum" for this '
+            'method; got "normal", which is for `Linear` and `Block`.'
+        )
+        raise ValueError(msg)  # noqa: TRY004 - a null, but not one for bins
 
 
 def check_margin_null(null: Null | None, /) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 from fastmmd._errors import DataError, DataWarning, UndefinedEstimateError
+from fastmmd._files import is_way_out
 from fastmmd.cli.errors import UsageError
 from fastmmd.cli.output import say
 
@@ -128,9 +129,14 @@ def check_output(path: Path, /) -> Path:
     if file.is_dir():
         msg = f"--output must be a file; `{path}` is a folder."
         raise UsageError(msg)
+    if is_way_out(file):
+        return file
     if file.exists() and not file.is_file():
-        msg = f"--output must be a file, which can be replaced; `{path}` is a device or a pipe."
+        msg = f"--output must be a file or a pipe; `{path}` is a disk or a socket."
         raise UsageError(msg)
+    if file.is_symlink():
+        # The file itself is what is written, and what a checkpoint lies beside.
+        file = file.resolve()
     if file.is_file() and file.stat().st_size and not is_sketch(file):
         msg = (
             f"--output must be a new file or a sketch, which is replaced; `{path}` is "

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from cyclopts import CycloptsError, UnusedCliTokensError
 
 from fastmmd._errors import (
+    GIVEN_AS_LIKE,
     MAKE_ALIKE,
     DataError,
     IncompatibleSketchError,
@@ -105,6 +106,7 @@ def translate(text: str, /) -> str:
         return f"`{_OPTIONS[name]} {_typed(value)}`" if name in _OPTIONS else match[0]
 
     text = text.replace(MAKE_ALIKE, _MAKE_ALIKE)
+    text = text.replace(GIVEN_AS_LIKE, "the reference sketch")
     text = _WITH_VALUE.sub(with_value, text)
     subjects = _SUBJECTS.match(text)
     if subjects:

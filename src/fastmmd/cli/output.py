@@ -6,12 +6,15 @@ the same words come plain, one field a line.
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import sys
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from fastmmd._twosample import TwoSampleResult
 
@@ -26,6 +29,17 @@ _STYLES = {"error": "bold red", "warning": "bold yellow", "note": "bold"}
 def write_json(value: Any, /) -> None:
     """Print a value as one line of JSON."""
     sys.stdout.write(json.dumps(value) + "\n")
+
+
+def beside(target: Path, /) -> contextlib.AbstractContextManager[Any]:
+    """Return a context in which reports go where errors go if `target` is standard output.
+
+    What is written there must be the sketch and nothing else.
+    """
+    with contextlib.suppress(OSError, ValueError):
+        if os.path.samestat(target.stat(), os.fstat(sys.stdout.fileno())):
+            return contextlib.redirect_stdout(sys.stderr)
+    return contextlib.nullcontext()
 
 
 def write_report(headline: str, fields: Fields, /, *, style: str = "bold") -> None:

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from fastmmd._errors import MissingDependencyError
+from fastmmd._validation import check_flag
 
 try:
     import dask
@@ -26,18 +27,22 @@ from fastmmd.engines.driver import (
     Adapter,
     Frame,
     Settings,
+    check_asked_for,
+    check_columns,
     check_key,
+    check_more_than_key,
     check_options,
     frame_of,
     make_sketch,
     make_test,
+    open_files,
     sampling,
 )
 from fastmmd.engines.sampling import pooled_sample
 from fastmmd.engines.tasks import shell_of, tasks_of
 from fastmmd.engines.work import Sketching, Work, as_batches
 from fastmmd.sketch import Sketch
-from fastmmd.tables import Source, open_source
+from fastmmd.tables import Source
 from fastmmd.tables.arrow import as_table
 from fastmmd.tables.schema import MAX_LEVELS, SchemaOptions
 from fastmmd.tables.sketching import (
@@ -138,7 +143,7 @@ def sketch(
         options, kernel=kernel, n_bins=n_bins, rng=rng, key=key, n_threads=n_threads
     )
     adapter = _Dask(task_rows, key)
-    if compute:
+    if check_flag(compute, name="compute"):
         return make_sketch(adapter, data, settings, like=like, stream=stream)
     return _lazy_sketch(adapter, data, settings, like, stream)
 
@@ -253,17 +258,45 @@ class _Dask(Adapter):
 
 
 def _open(data: Any, name: str) -> Source | Frame:
-    kind = type(data).__module__.partition(".")[0]
-    if kind.startswith("dask") and hasattr(data, "to_delayed"):
-        if hasattr(data, "chunks"):
-            if data.ndim not in (1, 2):
-                msg = f"`{name}` must have 1 or 2 dimensions; got {data.ndim}."
-                raise ValueError(msg)
-            array = data[:, None] if data.ndim == 1 else data
-            array = array.rechunk({1: -1})
-            return frame_of(name, array, [f"c{i}" for i in range(array.shape[1])])
-        return frame_of(name, data, list(data.columns))
-    return open_source(data)
+    # Asked by name: files do without the modules of arrays and of data frames. The type is
+    # asked: a Delayed has every attribute.
+    kind = type(data)
+    if kind.__module__.startswith("dask") and hasattr(kind, "chunks"):
+        return _open_array(data, name)
+    if kind.__module__.startswith("dask") and hasattr(kind, "partitions"):
+        return _open_frame(data, name)
+    return open_files(data, name=name, also="a DataFrame or an Array of Dask")
+
+
+def _open_array(data: Any, name: str) -> Frame:
+    if data.dtype.kind in "cV":
+        hint = (
+            f" Put `{name}.real` and `{name}.imag` side by side, as columns."
+            if data.dtype.kind == "c"
+            else ""
+        )
+        msg = f"`{name}` must hold real numbers, text or times; got {data.dtype}.{hint}"
+        raise TypeError(msg)
+    if data.ndim not in (1, 2):
+        msg = f"`{name}` must have 1 or 2 dimensions; got {data.ndim}."
+        raise ValueError(msg)
+    array = data[:, None] if data.ndim == 1 else data
+    array = array.rechunk({1: -1})
+    return frame_of(name, array, [f"c{i}" for i in range(array.shape[1])])
+
+
+def _open_frame(data: Any, name: str) -> Frame:
+    if data.ndim != 2:
+        msg = (
+            f"`{name}` must be a DataFrame of Dask, whose columns have names; got a "
+            f"{type(data).__name__}. Write `{name}.to_frame()`."
+        )
+        raise TypeError(msg)
+    columns = list(data.columns)
+    # A table without rows tells all types but those of Python objects.
+    known = as_table(data._meta, name=name).schema  # noqa: SLF001 - Dask has no other
+    types = dict(zip(known.names, known.types, strict=True))
+    return frame_of(name, data, columns, types=types)
 
 
 def _on_files(work: Work, task: str) -> bytes:
@@ -304,6 +337,7 @@ def _lazy_sketch(
     stream: str | bytes | int | None,
 ) -> Any:
     """Return a sketch to come; even the choice of kernels waits."""
+    check_asked_for(adapter, settings, stream)
     source = adapter.open(data, name="data")
     shell = shell_of(source) if isinstance(source, Source) else None
     if stream is None:
@@ -316,8 +350,10 @@ def _lazy_sketch(
     about = Frame(source.name, None, source.schema)
     if like is not None:
         check_options(like, settings)
+        warn_notes(check_columns(like, source, settings))
         empty: Any = like.like(stream=stream).to_bytes()
     else:
+        check_more_than_key([source], settings)
         request = request_sample(
             [about],  # type: ignore[list-item]
             settings.options,
@@ -339,7 +375,11 @@ def _lazy_sketch(
             sample,
         )
     work_to_come = dask.delayed(Sketching, pure=False)(
-        empty, dask.delayed(shell, traverse=False), settings.key, settings.n_threads
+        empty,
+        dask.delayed(shell, traverse=False),
+        settings.key,
+        settings.n_threads,
+        like=like is not None,
     )
     outcome = adapter.lazily(source, work_to_come)
     return dask.delayed(_finish, pure=False)(outcome, dask.delayed(about, traverse=False))

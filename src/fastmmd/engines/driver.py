@@ -9,27 +9,34 @@ from __future__ import annotations
 import abc
 import dataclasses
 import functools
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
+import numpy as np
 import pyarrow as pa
 
+from fastmmd._errors import DataError
 from fastmmd._random import spawn
+from fastmmd._rows import is_table
 from fastmmd._validation import check_count
 from fastmmd.engines.sampling import Sampling, likely_bound, n_kept, pooled_sample
-from fastmmd.engines.tasks import shell_of
+from fastmmd.engines.tasks import check_task_rows, shell_of
 from fastmmd.engines.work import Sketching, Work
 from fastmmd.sketch import Sketch
-from fastmmd.tables import Source
+from fastmmd.tables import Source, open_source
+from fastmmd.tables.arrow import check_names
+from fastmmd.tables.infer import quoted
 from fastmmd.tables.sample import sample_stream
 from fastmmd.tables.sketching import (
     check_like,
+    check_made,
     check_rows_kept,
     plan_sketch,
     schema_of,
     warn_notes,
 )
-from fastmmd.tables.two_sample import compare_sources
+from fastmmd.tables.two_sample import check_asked, compare_sources
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -63,15 +70,54 @@ class Frame:
     condition: None = None
 
 
-def frame_of(name: str, data: Any, columns: Sequence[Any], /) -> Frame:
-    """Return the frame of an engine's own object with these columns."""
-    return Frame(name, data, pa.schema([(str(column), pa.null()) for column in columns]))
+def frame_of(
+    name: str,
+    data: Any,
+    columns: Sequence[Any],
+    /,
+    *,
+    types: Mapping[str, pa.DataType] | None = None,
+) -> Frame:
+    """Return the frame of an engine's own object with these columns, of these known types."""
+    names = [str(column) for column in columns]
+    check_names(names, origin=f"`{name}`")
+    known = types or {}
+    return Frame(name, data, pa.schema([(n, known.get(n, pa.null())) for n in names]))
+
+
+def open_files(data: Any, /, *, name: str, also: str) -> Source:
+    """Return the source of files; `also` says what else the engine takes.
+
+    What lies in the memory of this process is refused: it would have to be sent to all
+    workers, and one process is enough for it.
+    """
+    array = isinstance(data, np.ndarray)
+    if array or is_table(data):
+        kind = type(data)
+        what = "an array" if array else f"a {kind.__module__.partition('.')[0]} table"
+        module = "fastmmd" if array else "fastmmd.tables"
+        msg = (
+            f"`{name}` must be a path, a list of paths, a Source or {also}; got {what} in "
+            f"the memory of this process. `{module}` takes it without an engine: "
+            f"`{module}.two_sample_test(x, y)`."
+        )
+        raise TypeError(msg)
+    if not isinstance(data, (str, os.PathLike, list, tuple, Source)):
+        msg = (
+            f"`{name}` must be a path, a list of paths, a Source or {also}; got "
+            f"{type(data).__name__}."
+        )
+        raise TypeError(msg)
+    return open_source(data)
 
 
 class Adapter(abc.ABC):
     """How one engine moves data and work."""
 
     __slots__ = ()
+
+    task_rows: int | None
+    """Rows of a task on files; None to let them decide."""
 
     @abc.abstractmethod
     def open(self, data: Any, /, *, name: str) -> Any:
@@ -129,11 +175,18 @@ def make_sketch(
     stream: str | bytes | int | None,
 ) -> Sketch:
     """Return the sketch of a data set."""
+    check_asked_for(adapter, settings, stream)
     source = adapter.open(data, name="data")
     empty = empty_sketch(adapter, source, settings, like=like, stream=stream)
-    sketch, _ = run_work(adapter, source, empty, settings)
+    sketch, _ = run_work(adapter, source, empty, settings, like=like is not None)
     check_rows_kept(source, sketch.count, 0)
     return sketch
+
+
+def check_asked_for(adapter: Adapter, settings: Settings, stream: Any, /) -> None:
+    """Raise for options that cannot be, before data are looked at: passes take long."""
+    check_made(settings.kernel, settings.n_bins, stream)
+    check_task_rows(adapter.task_rows)
 
 
 def empty_sketch(
@@ -150,7 +203,9 @@ def empty_sketch(
 
     The column `left_out` was added to those that the user leaves out.
     """
+    check_asked_for(adapter, settings, stream)
     if like is None:
+        check_more_than_key([source], settings)
         plan = plan_sketch(
             [source],
             settings.options,
@@ -163,9 +218,8 @@ def empty_sketch(
         like = plan.sketch
     else:
         check_options(like, settings, left_out)
-        if isinstance(source, Source):
-            report = schema_of(like).check(source.schema, origin=f"`{source.name}`")
-            warn_notes(report.notes)
+        notes = check_columns(like, source, settings)
+        warn_notes(notes)
     if stream is None and isinstance(source, Source):
         stream = source.fingerprint()
     return like.like(stream=stream)
@@ -188,6 +242,43 @@ def check_options(
         raise ValueError(msg)
 
 
+def check_columns(like: Sketch, source: Any, settings: Settings, /) -> Sequence[str]:
+    """Raise if a source cannot be sketched like another; return what else to know of it.
+
+    Of a frame some types are known beforehand, others not.
+    """
+    origin = f"`{source.name}`"
+    if like.schema is not None:
+        report = schema_of(like).check(source.schema, origin=origin)
+        return report.notes if isinstance(source, Source) else ()
+    if isinstance(source, Source):
+        schema_of(like)
+    n_columns = sum(name != settings.key for name in source.schema.names)
+    if n_columns != like.n_columns:
+        msg = (
+            f"{origin} must have {like.n_columns} columns, as the sketch that is given as "
+            f"`like`; got {n_columns}."
+        )
+        raise DataError(msg)
+    return ()
+
+
+def check_more_than_key(sources: Sequence[Any], settings: Settings, /) -> None:
+    """Raise if there is nothing to compare but the column that tells rows apart."""
+    key, options = settings.key, settings.options
+    if key is None or options.columns is not None:
+        return
+    names = [source.schema.names for source in sources]
+    left_out = [name for name in options.exclude or () if name != key]
+    if set(names[0]).intersection(*names) <= {key, *left_out}:
+        have = " and ".join(f"({', '.join(own)})" for own in names)
+        common = "columns in common" if len(sources) > 1 else "columns"
+        msg = f"the data must have {common} besides the key `{key}`; they have {have}."
+        if left_out:
+            msg += f" Left out by `exclude`: {quoted(left_out)}."
+        raise DataError(msg)
+
+
 def make_test(
     adapter: Adapter,
     x: Any,
@@ -197,7 +288,11 @@ def make_test(
     /,
 ) -> TwoSampleResult:
     """Return the test that `fastmmd.tables.two_sample_test` would do."""
+    asked = check_asked(settings.kernel, asked, by_sketch=True)
+    check_asked_for(adapter, settings, None)
+    streams = spawn(settings.rng, 4)
     sources = [adapter.open(data, name=name) for data, name in ((x, "x"), (y, "y"))]
+    check_more_than_key(sources, settings)
 
     def make(source: Any, empty: Sketch, n_rows: int, _n_read: int) -> tuple[Sketch, int]:
         sketch, n_dropped = run_work(adapter, source, empty, settings, n_rows=n_rows)
@@ -209,7 +304,7 @@ def make_test(
         settings.options,
         settings.kernel,
         asked,
-        streams=spawn(settings.rng, 4),
+        streams=streams,
         make=make,
         draw=functools.partial(draw, adapter, settings),
     )
@@ -223,10 +318,14 @@ def run_work(
     /,
     *,
     n_rows: int | None = None,
+    like: bool = False,
 ) -> tuple[Sketch, int]:
-    """Return the sketch of a source, and of `n_rows` rows those that were left out."""
+    """Return the sketch of a source, and of `n_rows` rows those that were left out.
+
+    `like` says that the user gave a sketch which this one is to be comparable with.
+    """
     shell = shell_of(source) if isinstance(source, Source) else None
-    work = Sketching(empty.to_bytes(), shell, settings.key, settings.n_threads)
+    work = Sketching(empty.to_bytes(), shell, settings.key, settings.n_threads, like)
     sketch = Sketch.from_bytes(adapter.reduce(source, work))
     return sketch, 0 if n_rows is None else n_rows - sketch.count
 

@@ -45,6 +45,8 @@ class Grouping:
         The column that rows are known by.
     n_threads : int, default=1
         Threads of a worker.
+    like : bool, default=False
+        Whether the user gave the sketch that these are to be comparable with.
     """
 
     empty: bytes
@@ -52,6 +54,7 @@ class Grouping:
     stream: str | bytes | int
     key: str | None = None
     n_threads: int = 1
+    like: bool = False
 
     def on_batches(
         self, batches: Iterable[pa.RecordBatch], /, *, part: str
@@ -83,6 +86,7 @@ class Grouping:
                         numbers[chosen],
                         part=None if self.key else part,
                         first_row=first_row,
+                        like=self.like,
                     )
                     if len(held) > _MOST_OPEN:
                         _, (old, sketch) = held.popitem(last=False)

@@ -28,10 +28,11 @@ from fastmmd.engines.driver import (
     frame_of,
     make_sketch,
     make_test,
+    open_files,
 )
 from fastmmd.engines.tasks import tasks_of
 from fastmmd.engines.work import Work, as_batches
-from fastmmd.tables import Source, open_source
+from fastmmd.tables import Source
 from fastmmd.tables.schema import MAX_LEVELS, SchemaOptions
 
 if TYPE_CHECKING:
@@ -192,10 +193,12 @@ class _Ray(Adapter):
     def open(self, data: Any, /, *, name: str) -> Source | Frame:
         opened: Source | Frame
         # Asked by name: `ray.data` takes seconds to import, and files do without it.
-        if type(data).__module__.startswith("ray.data"):
-            opened = frame_of(name, data, data.columns())
+        kind = type(data)
+        if kind.__module__.startswith("ray.data") and hasattr(kind, "map_batches"):
+            # Of a data set without rows Ray knows no columns.
+            opened = frame_of(name, data, data.columns() or [])
         else:
-            opened = open_source(data)
+            opened = open_files(data, name=name, also="a Dataset of Ray")
         check_key(opened, self.key)
         return opened
 
@@ -289,7 +292,7 @@ class _OnBlock:
     key: str | None
 
     def __call__(self, block: pa.Table) -> pa.Table:
-        part = None if self.key else secrets.token_hex(16)
+        part = None if self.key else f"block {secrets.token_hex(16)}"
         outcome = self.work.on_batches(as_batches(block), part=part)
         return pa.table({_COLUMN: pa.array([outcome], pa.large_binary())})
 

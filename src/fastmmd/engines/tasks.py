@@ -73,6 +73,11 @@ def shell_of(source: Source, /) -> Source:
     return dataclasses.replace(source, files=(), layouts=())
 
 
+def check_task_rows(task_rows: Any, /) -> int | None:
+    """Return the number of rows of a task; None to let the data decide."""
+    return None if task_rows is None else check_count(task_rows, name="task_rows")
+
+
 def tasks_of(source: Source, task_rows: int | None, /) -> list[str]:
     """Return the work on a source as tasks of about `task_rows` rows, each as text.
 
@@ -80,10 +85,10 @@ def tasks_of(source: Source, task_rows: int | None, /) -> list[str]:
     """
     shell_of(source)
     parts = source.parts()
+    task_rows = check_task_rows(task_rows)
     if task_rows is None:
         n_rows = sum(part.n_rows or 0 for part in parts)
         task_rows = max(TASK_ROWS, -(-n_rows // _MOST_TASKS))
-    task_rows = check_count(task_rows, name="task_rows")
     files = {file.identity: file for file in source.files}
     groups: list[list[Part]] = []
     n_waiting: float = float("inf")

@@ -87,19 +87,28 @@ class Sketching(Work):
         The column that rows of a data frame are known by.
     n_threads : int, default=1
         Threads of a worker: engines run one task on each processor.
+    like : bool, default=False
+        Whether the user gave the sketch that this one is to be comparable with.
     """
 
     empty: bytes
     shell: Source | None = None
     key: str | None = None
     n_threads: int = 1
+    like: bool = False
 
     def on_files(self, task: str, /) -> bytes:
         assert self.shell is not None
         own = Task.from_json(self.shell, task)
         empty, _ = revived(self.empty)
         state = State(empty_copy(empty), empty_copy(empty))
-        run_sketch(own.source, state, n_threads=self.n_threads, parts=own.parts)
+        run_sketch(
+            own.source,
+            state,
+            n_threads=self.n_threads,
+            parts=own.parts,
+            like=self.like,
+        )
         return state.total.to_bytes()
 
     def on_batches(
@@ -124,7 +133,13 @@ class Sketching(Work):
                     )
                 else:
                     add_batch(
-                        total, schema, batch, numbers, part=part, first_row=first_row
+                        total,
+                        schema,
+                        batch,
+                        numbers,
+                        part=part,
+                        first_row=first_row,
+                        like=self.like,
                     )
                 first_row += batch.num_rows
         return total.to_bytes()
@@ -167,6 +182,7 @@ def add_batch(
     *,
     part: str | None,
     first_row: int,
+    like: bool = False,
 ) -> None:
     """Add a batch of a table to a sketch, each row by its number."""
     if not batch.num_rows:
@@ -176,7 +192,11 @@ def add_batch(
     encoded = schema.encode_batch(batch.select(list(schema.names)))
     if encoded.n_missing or encoded.n_infinite:
         schema.check_values(
-            encoded.n_missing, encoded.n_infinite, batch.num_rows, origin=where
+            encoded.n_missing,
+            encoded.n_infinite,
+            batch.num_rows,
+            origin=where,
+            like=like,
         )
     rows = encoded.rows
     if encoded.missing is not None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastmmd._files import move_file, writing
 from fastmmd._threads import n_threads
 from fastmmd.experiments._catalogue import NAMES
 from fastmmd.experiments._style import save
@@ -41,7 +42,7 @@ def replacing(folder: Path, /) -> Iterator[Path]:
     try:
         yield new
         for file in sorted(new.iterdir()):
-            file.replace(folder / file.name)
+            move_file(file, folder / file.name)
     finally:
         shutil.rmtree(new, ignore_errors=True)
 
@@ -77,9 +78,8 @@ def write_summary(folder: Path, /) -> None:
         )
         cells = (f"`{name}`", found["paper"], found["holds"], claims, found["trials"])
         lines.append("| " + " | ".join(map(str, cells)) + " |")
-    new = folder / ".summary.md.new"
-    new.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="")
-    new.replace(folder / "summary.md")
+    with writing(folder / "summary.md") as stream:
+        stream.write(("\n".join(lines) + "\n").encode())
 
 
 def csv_text(table: Table, /) -> str:

@@ -19,13 +19,12 @@ import json
 import math
 import os
 import pathlib
-import re
-import secrets
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fastmmd._errors import SketchFileError
+from fastmmd._files import writing
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -45,41 +44,11 @@ def write_container(
     arrays: dict[str, npt.NDArray[Any]],
     /,
 ) -> None:
-    """Write header and arrays; the old file stays until the new one is complete.
-
-    Of a link the file that it leads to is replaced. A device or a pipe is refused: replacing
-    it would put a file in its place.
-    """
-    target = pathlib.Path(path).resolve()
-    if target.exists() and not (target.is_file() or target.is_dir()):
-        msg = f"`{os.fspath(path)}` must be a file, or not be there; it is a device or a pipe."
-        raise ValueError(msg)
+    """Write header and arrays; the old file stays until the new one is complete."""
     parts = pack_container(header, arrays)
-    # A temporary file beside the target can replace it in one step, or be removed. Opened
-    # like any new file, so that it gets the usual permissions.
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
-    try:
-        with temporary.open("xb") as stream:
-            for part in parts:
-                stream.write(part)
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(target)
-    except BaseException as error:
-        temporary.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.filename != os.fspath(path):
-            # A full disk does not say which file it has no room for.
-            raise OSError(error.errno, error.strerror, os.fspath(path)) from error
-        raise
-
-
-def remove_leftovers(path: str | os.PathLike[str], /) -> None:
-    """Remove what killed processes left while they wrote a file of this name."""
-    target = pathlib.Path(path).resolve()
-    ours = re.compile(re.escape(f".{target.name}.") + "[0-9a-f]{16}")
-    for other in target.parent.iterdir():
-        if ours.fullmatch(other.name):
-            other.unlink(missing_ok=True)
+    with writing(path) as stream:
+        for part in parts:
+            stream.write(part)
 
 
 def pack_container(

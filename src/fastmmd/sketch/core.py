@@ -21,7 +21,7 @@ from fastmmd.sketch.file import (
     sketch_to_bytes,
     write_sketch,
 )
-from fastmmd.sketch.routing import route_batch, stream_id
+from fastmmd.sketch.routing import check_bins, route_batch, stream_id
 from fastmmd.sketch.schema import check_schema, schema_difference
 
 if TYPE_CHECKING:
@@ -134,10 +134,7 @@ class Sketch:
                 f"{len(numbers)} numbers for {len(kernels)} kernels."
             )
             raise ValueError(msg)
-        n_bins = check_count(n_bins, name="n_bins")
-        if n_bins & (n_bins - 1):
-            msg = f"`n_bins` must be a power of two; got {n_bins}."
-            raise ValueError(msg)
+        n_bins = check_bins(n_bins)
         self._seed = _seed_from(rng)
         self._family = draw_family(kernels, numbers, n_columns, seed=self._seed)
         self._center = _check_center(center, n_columns)

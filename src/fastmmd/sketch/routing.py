@@ -40,6 +40,15 @@ def stream_id(stream: Any, /) -> bytes:
     return hashlib.sha256(name).digest()[:STREAM_BYTES]
 
 
+def check_bins(n_bins: Any, /) -> int:
+    """Return a number of slots that rows can be sent to."""
+    n_bins = check_count(n_bins, name="n_bins")
+    if n_bins & (n_bins - 1):
+        msg = f"`n_bins` must be a power of two; got {n_bins}."
+        raise ValueError(msg)
+    return n_bins
+
+
 def part_id(stream: bytes, part: str, /) -> bytes:
     """Return 16 bytes that name one part of a stream."""
     return hashlib.sha256(stream + b"p" + part.encode()).digest()[:STREAM_BYTES]

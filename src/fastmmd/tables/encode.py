@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from fastmmd._errors import DataError
+from fastmmd._errors import GIVEN_AS_LIKE, DataError
 from fastmmd.tables.columns import RARE_SCALE, Categorical, Numeric, is_text
 
 if TYPE_CHECKING:
@@ -179,19 +179,29 @@ def check_values(
     *,
     missing: str,
     origin: str,
+    like: bool = False,
 ) -> None:
-    """Raise if there are infinite values, or missing ones that have no policy."""
+    """Raise if there are infinite values, or missing ones that have no policy.
+
+    With `like` a sketch that was given decides, and the advice is about making that one.
+    """
     if n_infinite:
+        remedy = (
+            f"make {GIVEN_AS_LIKE} without the columns, by `exclude`"
+            if like
+            else "leave the columns out with `exclude`"
+        )
         msg = (
             f"{origin} must hold finite numbers; got, in {n_rows} rows, infinite ones: "
-            f"{_listed(n_infinite)}. Clip them, or leave the columns out with `exclude`."
+            f"{_listed(n_infinite)}. Clip them, or {remedy}."
         )
         raise DataError(msg)
     if n_missing and missing == "raise":
+        make, again = (f"Make {GIVEN_AS_LIKE} with", "with ") if like else ("Pass", "")
         msg = (
             f"{origin} must have no missing values; got, in {n_rows} rows: "
-            f'{_listed(n_missing)}. Pass `missing="drop"` to leave such rows out, or '
-            '`missing="indicator"` to let "missing" be a value.'
+            f'{_listed(n_missing)}. {make} `missing="drop"` to leave such rows out, or '
+            f'{again}`missing="indicator"` to let "missing" be a value.'
         )
         raise DataError(msg)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
 
@@ -22,7 +23,7 @@ from fastmmd.tables.encode import Encoded, check_values, encode_batch
 from fastmmd.tables.infer import infer_columns, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     import pyarrow as pa
 
@@ -54,8 +55,12 @@ class SchemaOptions:
     def __post_init__(self) -> None:
         _check_choices(self.scale, self.missing)
         check_count(self.max_levels, name="max_levels", minimum=2)
-        for kind in (self.kinds or {}).values():
-            check_choice(kind, KINDS, name="kinds")
+        kinds: Any = self.kinds
+        if not isinstance(kinds, Mapping | None):
+            msg = f"`kinds` must map names of columns to kinds; got {kinds!r}."
+            raise TypeError(msg)
+        for name, kind in (kinds or {}).items():
+            check_choice(kind, KINDS, name="kinds", where=f" for `{name}`")
         for option, asked in (("columns", self.columns), ("exclude", self.exclude)):
             if isinstance(asked, str):
                 msg = (
@@ -309,10 +314,11 @@ class Schema:
         """Raise `fastmmd.DataError` if a table cannot be encoded; return what differs."""
         report = self.compare(table)
         if report.missing or report.incompatible:
-            wrong = [f"has no column {quoted(report.missing)}"] if report.missing else []
-            if report.incompatible:
-                wrong.append("; ".join(report.incompatible))
-            msg = f"{origin} must have the columns of the schema; it {'; '.join(wrong)}."
+            wrong = (
+                [f"it has no column {quoted(report.missing)}"] if report.missing else []
+            )
+            wrong += report.incompatible
+            msg = f"{origin} must have the columns of the schema; {'; '.join(wrong)}."
             if report.missing and report.new:
                 msg += f" Its other columns are {quoted(report.new)}."
             raise DataError(msg)
@@ -381,9 +387,20 @@ class Schema:
         /,
         *,
         origin: str,
+        like: bool = False,
     ) -> None:
-        """Raise if values are infinite, or missing against the policy."""
-        check_values(n_missing, n_infinite, n_rows, missing=self.missing, origin=origin)
+        """Raise if values are infinite, or missing against the policy.
+
+        With `like` the policy is that of a sketch that was given.
+        """
+        check_values(
+            n_missing,
+            n_infinite,
+            n_rows,
+            missing=self.missing,
+            origin=origin,
+            like=like,
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return the schema in plain JSON types; `from_json` makes it again."""

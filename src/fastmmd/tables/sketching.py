@@ -6,7 +6,10 @@ import collections
 import concurrent.futures
 import functools
 import hashlib
+import inspect
 import json
+import os
+import pathlib
 import warnings
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, final
@@ -14,6 +17,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from fastmmd._errors import (
+    GIVEN_AS_LIKE,
     DataError,
     DataWarning,
     IncompatibleSketchError,
@@ -30,6 +34,7 @@ from fastmmd.families import SUBSAMPLE_ROWS, adaptive_family
 from fastmmd.kernels import Kernel
 from fastmmd.sketch import Sketch
 from fastmmd.sketch.file import sketch_parts
+from fastmmd.sketch.routing import check_bins, stream_id
 from fastmmd.tables.ahead import read_ahead
 from fastmmd.tables.checkpoint import Checkpoint, State, empty_copy
 from fastmmd.tables.infer import quoted
@@ -46,7 +51,6 @@ from fastmmd.tables.schema import (
 from fastmmd.tables.source import batch_rows_for
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Mapping, Sequence
 
     from fastmmd._typing import FloatArray, RNGLike
@@ -59,6 +63,8 @@ _CHECKPOINT_SECONDS = 30.0
 
 _FEWEST_ROWS = 2
 """Rows of each data set that a comparison needs."""
+
+_PACKAGE = os.fspath(pathlib.Path(__file__).parents[1]) + os.sep
 
 _DEFAULTS: dict[str, Any] = {"kernel": "adaptive", "n_bins": 256, "rng": 0}
 
@@ -123,6 +129,9 @@ def new_sketch(
     >>> sketch.count, sketch.n_columns, [c["name"] for c in sketch.schema["columns"]]
     (0, 2, ['delay', 'late'])
     """
+    check_made(kernel, n_bins)
+    if n_rows is not None:
+        n_rows = check_count(n_rows, name="n_rows")
     opened = [open_source(source) for source in sources]
     options = SchemaOptions(columns, exclude, scale, missing, kinds, max_levels)
     plan = plan_sketch(
@@ -212,6 +221,7 @@ def sketch_source(
     >>> fastmmd.compare(old, new, rng=0).pvalue
     0.001
     """
+    check_made(kernel, n_bins, stream)
     opened = open_source(source)
     n_threads = check_threads(n_threads)
     checkpoint_seconds = check_positive(checkpoint_seconds, name="checkpoint_seconds")
@@ -220,7 +230,7 @@ def sketch_source(
         check_like(like, options, {"kernel": kernel, "n_bins": n_bins, "rng": rng})
         report = schema_of(like).check(opened.schema, origin=f"`{opened.name}`")
         warn_notes(report.notes)
-    run = None
+    given, run = like is not None, None
     if checkpoint is not None:
         key = _run_key(opened, like, [options, kernel, n_bins, rng, stream])
         run = Checkpoint(checkpoint, key, checkpoint_seconds)
@@ -246,7 +256,12 @@ def sketch_source(
         empty = like.like(stream=opened.fingerprint() if stream is None else stream)
         state = State(empty, empty_copy(empty), n_rows=n_rows)
     return run_sketch(
-        opened, state, n_threads=n_threads, progress=progress, checkpoint=run
+        opened,
+        state,
+        n_threads=n_threads,
+        progress=progress,
+        checkpoint=run,
+        like=given,
     ).total
 
 
@@ -460,10 +475,20 @@ def check_rows_left(sources: Sequence[Source], n_rows: Sequence[int], /) -> None
 def check_kernel(kernel: Any, /) -> None:
     """Raise for a kernel that cannot be resolved, before any data are read."""
     given = kernel if isinstance(kernel, (list, tuple)) else [kernel]
+    if not given:
+        msg = "`kernel` must name at least one kernel; got an empty sequence."
+        raise ValueError(msg)
     for own in given:
         if not isinstance(own, Kernel):
             named = ("adaptive", *KERNEL_NAMES) if own is kernel else KERNEL_NAMES
             check_choice(own, named, name="kernel", also="kernels")
+
+
+def check_made(kernel: Any, n_bins: Any, stream: Any = None, /) -> None:
+    """Raise for options that no sketch can be made with, before any data are read."""
+    check_kernel(kernel)
+    check_bins(n_bins)
+    stream_id(stream)
 
 
 def check_threads(n_threads: int | None, /) -> int:
@@ -473,12 +498,15 @@ def check_threads(n_threads: int | None, /) -> int:
     return check_count(n_threads, name="n_threads")
 
 
-def check_rows_kept(source: Source, n_rows: int, n_dropped: int, /) -> None:
+def check_rows_kept(
+    source: Source, n_rows: int, n_dropped: int, /, *, like: bool = False
+) -> None:
     """Raise if a sketch of a source has no rows, because of missing values or at all."""
     if n_rows == 0 and n_dropped:
+        make = f"Make {GIVEN_AS_LIKE} with" if like else "Pass"
         msg = (
             f"`{source.name}` must have rows without missing values; all {n_dropped} have "
-            'one. Pass `missing="indicator"`.'
+            f'one. {make} `missing="indicator"`.'
         )
         raise DataError(msg)
     check_rows_left([source], [n_rows])
@@ -501,11 +529,13 @@ def run_sketch(
     progress: Report | None = None,
     checkpoint: Checkpoint | None = None,
     parts: Sequence[Part] | None = None,
+    like: bool = False,
 ) -> State:
     """Add all parts of a source that `state` has not seen, and return the state.
 
     Threads read ahead and compute; sums are added here, one after the other. Given some of
-    the `parts`, those are all that is read, and they may be without rows.
+    the `parts`, those are all that is read, and they may be without rows. `like` says that
+    the schema is that of a sketch which the user gave.
     """
     empty = empty_copy(state.total)
     schema = schema_of(empty)
@@ -554,7 +584,9 @@ def run_sketch(
             if batch is None:
                 pending.append((0, None))
             else:
-                task = pool.submit(_sketch_batch, empty, schema, source, parts[i], batch)
+                task = pool.submit(
+                    _sketch_batch, empty, schema, source, parts[i], batch, like=like
+                )
                 pending.append((batch.n_read, task))
             while len(pending) > n_threads + 1:
                 fold()
@@ -564,14 +596,20 @@ def run_sketch(
         pool.shutdown(cancel_futures=True)
         batches.close()  # type: ignore[attr-defined]
     if whole:
-        check_rows_kept(source, state.total.count, state.n_dropped)
+        check_rows_kept(source, state.total.count, state.n_dropped, like=like)
     if checkpoint is not None:
         checkpoint.save(state)
     return state
 
 
 def _sketch_batch(
-    empty: Sketch, schema: Schema, source: Source, part: Part, batch: Batch
+    empty: Sketch,
+    schema: Schema,
+    source: Source,
+    part: Part,
+    batch: Batch,
+    *,
+    like: bool = False,
 ) -> tuple[Sketch, int]:
     """Return the sketch of a batch, and how many rows were left out of it."""
     piece = empty_copy(empty)
@@ -583,7 +621,9 @@ def _sketch_batch(
     if encoded.n_missing or encoded.n_infinite:
         name = source.file_of(part).shown or source.name
         where = f"`{name}`, rows {numbers[0]} to {numbers[-1]},"
-        schema.check_values(encoded.n_missing, encoded.n_infinite, n_rows, origin=where)
+        schema.check_values(
+            encoded.n_missing, encoded.n_infinite, n_rows, origin=where, like=like
+        )
     rows = encoded.rows
     if encoded.missing is not None:
         rows, numbers = rows[~encoded.missing], numbers[~encoded.missing]
@@ -627,11 +667,15 @@ def check_like(like: Any, options: SchemaOptions, others: Mapping[str, Any]) -> 
         name for name, value in (given | dict(others)).items() if value != usual[name]
     ]
     if wrong:
-        msg = f"{quoted(wrong)} must be left out with `like`, which decides them."
+        them = "it" if len(wrong) == 1 else "them"
+        msg = f"{quoted(wrong)} must be left out with `like`, which decides {them}."
         raise TypeError(msg)
 
 
 def warn_notes(notes: Sequence[str], /) -> None:
-    """Warn of what the user should know of the data."""
+    """Warn of what the user should know of the data, where the user called the package."""
+    level, frame = 1, inspect.currentframe()
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
     for note in notes:
-        warnings.warn(note, DataWarning, stacklevel=3)
+        warnings.warn(note, DataWarning, stacklevel=level)

@@ -12,7 +12,7 @@ from fastmmd._rows import check_read, is_table
 from fastmmd._twosample import compare
 from fastmmd._twosample import k_sample_test as test_k_arrays
 from fastmmd._twosample import two_sample_test as test_arrays
-from fastmmd._twosample.decide import check_margin_null
+from fastmmd._twosample.decide import check_bins_null, check_margin_null
 from fastmmd._validation import check_between, check_count, check_positive
 from fastmmd.nulls.choices import resolve_null
 from fastmmd.tables.arrow import as_table, without_views
@@ -27,6 +27,7 @@ from fastmmd.tables.schema import (
 )
 from fastmmd.tables.sketching import (
     check_enough,
+    check_kernel,
     check_rows_left,
     check_threads,
     plan_sketch,
@@ -143,10 +144,15 @@ def two_sample_test(
     0.001
     """
     options = SchemaOptions(columns, exclude, scale, missing, kinds, max_levels)
-    asked = _check_asked(null, n_resamples, level, margin)
     _check_kinds((x, y), ("x", "y"))
-    streams = spawn(rng, 4)
     in_memory = is_table(x) and is_table(y)
+    asked = check_asked(
+        kernel,
+        {"null": null, "n_resamples": n_resamples, "level": level, "margin": margin},
+        by_sketch=not in_memory and sample_rows is None,
+    )
+    check_threads(n_threads)
+    streams = spawn(rng, 4)
     if not in_memory and groups is not None:
         msg = "`groups` must be left out for files, whose rows are not kept."
         raise ValueError(msg)
@@ -253,16 +259,28 @@ def k_sample_test(
     return dataclasses.replace(result, columns=tuple(chosen), notes=(*notes, *more))
 
 
-def _check_asked(null: Any, n_resamples: Any, level: Any, margin: Any) -> dict[str, Any]:
-    """Return the options of the test, checked: files take long to read."""
+def check_asked(
+    kernel: Any, asked: Mapping[str, Any], /, *, by_sketch: bool
+) -> dict[str, Any]:
+    """Return the options of a test, checked before anything is read: files take long."""
+    check_kernel(kernel)
+    null, margin = resolve_null(asked["null"]), asked["margin"]
+    if by_sketch:
+        check_bins_null(null)
     if margin is not None:
         margin = check_positive(margin, name="margin")
-        check_margin_null(resolve_null(null))
-    resolve_null(null)
+        check_margin_null(null)
+        # The adaptive family has never less than two.
+        if kernel == "adaptive" or (isinstance(kernel, (list, tuple)) and kernel[1:]):
+            msg = (
+                "`margin` must be used with one kernel, whose MMD it is in; got a family. "
+                'Pass for instance `kernel="gaussian"`.'
+            )
+            raise ValueError(msg)
     return {
-        "null": null,
-        "n_resamples": check_count(n_resamples, name="n_resamples"),
-        "level": check_between(level, 0.0, 1.0, name="level"),
+        "null": asked["null"],
+        "n_resamples": check_count(asked["n_resamples"], name="n_resamples"),
+        "level": check_between(asked["level"], 0.0, 1.0, name="level"),
         "margin": margin,
     }
 
@@ -385,7 +403,7 @@ def compare_sources(
     draw: Callable[..., Sample] | None = None,
     progress: Report | None = None,
 ) -> TwoSampleResult:
-    """Make a sketch of each source and compare them.
+    """Make a sketch of each source and compare them; what is `asked` has been checked.
 
     `make` fills an empty sketch: here, or on the machines of a cluster.
     """
@@ -400,9 +418,6 @@ def compare_sources(
     )
     for source, n_rows in zip(sources, plan.sample.n_rows, strict=True):
         check_enough(f"`{source.name}`", n_rows)
-    if asked["margin"] is not None and len(plan.sketch.kernels) > 1:
-        msg = "`margin` must be used with one kernel, whose MMD it is in; got a family."
-        raise ValueError(msg)
     notes, sketches = list(plan.notes), []
     names = streams[2].bytes(16)
     for i, source in enumerate(sources):

@@ -7,6 +7,7 @@ import signal
 
 import dask
 import dask.array as da
+import dask.bag
 import dask.dataframe as dd
 import engine_data
 import numpy as np
@@ -131,10 +132,93 @@ def test_arrays_are_known_by_their_row_numbers(tmp_path):
         sketch(da.zeros((2, 2, 2)))
 
 
+@pytest.fixture
+def idle(monkeypatch):
+    """Let no work be done: what is wrong must be found before."""
+
+    def never(*_):
+        pytest.fail("work was handed out")
+
+    monkeypatch.setattr("fastmmd.engines.dask._Dask.lazily", never)
+
+
+@pytest.mark.usefixtures("idle")
+@pytest.mark.parametrize("compute", [True, False])
+def test_what_cannot_be_is_found_before_the_work(old, compute):
+    frame = dd.read_parquet(old)
+    like = tables.sketch_source(old, **PLAIN)
+    for options, message in (
+        ({"n_bins": 100}, "`n_bins` must be a power of two"),
+        ({"stream": 1.5}, "`stream` must be a string, bytes"),
+        ({"task_rows": -1}, "`task_rows` must be an integer of at least 1"),
+        ({"kernel": []}, "`kernel` must name at least one"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=message):
+            sketch(frame, compute=compute, **options, **PLAIN)
+    with pytest.raises(DataError, match="it has no column `level`"):
+        sketch(frame.drop(columns="level"), like=like, compute=compute)
+    text = frame.assign(number=frame["number"].astype(str))
+    with pytest.raises(
+        DataError, match=r"of the schema; `number` is .*string, not float"
+    ):
+        sketch(text, like=like, compute=compute)
+    with pytest.raises(DataError, match="besides the key `key`"):
+        sketch(frame[["key"]], key="key", compute=compute)
+    with pytest.raises(DataError, match="`data` must have columns of different names"):
+        sketch(dd.concat([frame, frame[["level"]]], axis=1), compute=compute)
+    for options in ({"level": 2.0}, {"null": "normal"}, {"margin": 0.1}):
+        with pytest.raises(ValueError, match=f"`{next(iter(options))}` must be"):
+            two_sample_test(frame, frame, **options)
+
+
+@pytest.mark.usefixtures("idle")
+def test_what_is_not_taken(old):
+    frame = dd.read_parquet(old)
+    with pytest.raises(TypeError, match="`compute` must be True or False; got 'no'"):
+        sketch(old, compute="no")
+    with pytest.raises(TypeError, match=r"got a Series\. Write `data\.to_frame\(\)`"):
+        sketch(frame["number"])
+    with pytest.raises(TypeError, match=r"got complex128\. Put `x\.real` and `x\.imag`"):
+        two_sample_test(da.zeros((5, 2), dtype=complex), da.zeros((5, 2)))
+    taken = "must be a path, a list of paths, a Source or a DataFrame or an Array of Dask"
+    for data, message in (
+        (np.zeros((5, 2)), "an array in the memory .*`fastmmd.two_sample_test"),
+        (frame.compute(), "a pandas table in the memory .*`fastmmd.tables.two_sample"),
+        (dask.bag.from_sequence([1, 2]), "got Bag"),
+        (dask.delayed(1), "got Delayed"),
+    ):
+        with pytest.raises(TypeError, match=f"`y` {taken}; .*{message}"):
+            two_sample_test(frame, data)
+
+
+def test_objects_without_a_known_type_are_taken(old):
+    # Of Python objects the frame does not know the type, and of categories not the values.
+    frame = dd.read_parquet(old)
+    like = tables.sketch_source(old, **PLAIN)
+    with dask.config.set({"dataframe.convert-string": False}):
+        strings = dd.from_pandas(frame.compute().astype({"level": object}), npartitions=2)
+        assert sketch(strings, like=like).count == 9000
+    codes = frame.assign(level=frame["level"].astype("category"))
+    assert sketch(codes, like=like).count == 9000
+
+
+def test_warnings_and_advice(old, new):
+    frame = dd.read_parquet(old)
+    with pytest.warns(fastmmd.DataWarning, match="constant") as caught:
+        like = sketch(frame.assign(same=1.0), **PLAIN)
+    ours = [own for own in caught if own.category is fastmmd.DataWarning]
+    assert {own.filename for own in ours} == {__file__}
+    holes = dd.read_parquet(new).assign(same=1.0)
+    for compute in (True, False):
+        made = "Make the sketch that is given as `like` with `missing="
+        with pytest.raises(DataError, match=made):
+            dask.compute(sketch(holes, like=like, compute=compute))
+
+
 def test_bad_data_are_named(old, tmp_path):
     with pytest.raises(DataError, match="missing"):
         two_sample_test(old, engine_data.write_parts(tmp_path / "m", 100, 0, missing=3))
-    with pytest.raises(TypeError, match="a table in the memory of this process"):
+    with pytest.raises(TypeError, match="a pyarrow table in the memory of this process"):
         sketch(engine_data.table(10, 0))
     with pytest.raises(TypeError, match="`n_bins` must be left out with `like`"):
         sketch(old, like=tables.sketch_source(old, **PLAIN), n_bins=8)

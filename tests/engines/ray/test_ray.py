@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import engine_data
+import numpy as np
 import pytest
 import ray
 
-from fastmmd import tables
+from fastmmd import DataError, tables
 from fastmmd.engines import ray as engine
 from fastmmd.engines.ray import sketch, two_sample_test
 
@@ -74,6 +75,45 @@ def test_a_key_makes_blocks_irrelevant(old):
     assert sketches[0] == sketches[1]
     with pytest.raises(ValueError, match="`key` must name a column"):
         sketch(data, key="id")
+
+
+def test_what_cannot_be_is_found_before_the_work(old, monkeypatch):
+    def never(*_):
+        pytest.fail("work was handed out")
+
+    monkeypatch.setattr("fastmmd.engines.ray._Ray.reduce", never)
+    frame = ray.data.read_parquet(str(old))
+    for options, message in (
+        ({"n_bins": 100}, "`n_bins` must be a power of two"),
+        ({"stream": 1.5}, "`stream` must be a string, bytes"),
+        ({"task_rows": -1}, "`task_rows` must be an integer of at least 1"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=message):
+            sketch(frame, **options, **PLAIN)
+    like = tables.sketch_source(old, **PLAIN)
+    with pytest.raises(DataError, match="it has no column `level`"):
+        sketch(frame.drop_columns(["level"]), like=like)
+    with pytest.raises(DataError, match="besides the key `key`"):
+        sketch(frame.select_columns(["key"]), key="key")
+    with pytest.raises(ValueError, match="`level` must be a number"):
+        two_sample_test(frame, frame, level=2.0)
+    taken = "`data` must be a path, a list of paths, a Source or a Dataset of Ray"
+    for data, message in (
+        (np.zeros((5, 2)), "an array in the memory .*`fastmmd.two_sample_test"),
+        (engine_data.table(10, 0), "a pyarrow table in the memory"),
+        (frame.groupby("level"), "got GroupedData"),
+    ):
+        with pytest.raises(TypeError, match=f"{taken}; .*{message}"):
+            sketch(data)
+
+
+def test_advice_is_about_the_sketch_that_decides(old, new):
+    like = tables.sketch_source(old, **PLAIN)
+    holes = ray.data.read_parquet(str(new))
+    # Ray has its own error for what a task raises, with the text of the other.
+    made = r"block \w+, rows .*Make the sketch that is given as `like` with `missing="
+    with pytest.raises(ray.exceptions.RayError, match=made):
+        sketch(holes, like=like)
 
 
 def test_the_page(tmp_path, monkeypatch):

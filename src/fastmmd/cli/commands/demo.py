@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+from fastmmd._files import writing
 from fastmmd.cli.errors import UsageError
 from fastmmd.cli.options import DEFAULT_OUTPUT, Output
 from fastmmd.cli.output import write_json, write_report
@@ -97,14 +98,9 @@ def _write(path: Path, table: Any) -> None:
     """Write a table; the old file stays until the new one is complete."""
     from pyarrow import csv, parquet
 
-    temporary = path.with_name(f".{path.name}.new")
-    try:
-        with temporary.open("wb") as stream:
-            write = csv.write_csv if path.suffix == ".csv" else parquet.write_table
-            write(table, stream)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    write = csv.write_csv if path.suffix == ".csv" else parquet.write_table
+    with writing(path) as stream:
+        write(table, stream)
 
 
 def _word(path: Path) -> str:

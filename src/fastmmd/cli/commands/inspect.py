@@ -140,19 +140,23 @@ class SketchFile:
 
 def read_sketch_file(path: DataPath, /) -> SketchFile:
     """Read a sketch and what its file says beside."""
-    from fastmmd.sketch.container import read_container
+    sketch = load_sketch(path)
+    data = Path(path).expanduser().read_bytes()
+    return _sketch_file(path, data, sketch)
+
+
+def written_sketch_file(path: DataPath, sketch: Sketch, /) -> SketchFile:
+    """Return a sketch with what was written beside it; a pipe cannot be read again."""
+    return _sketch_file(path, sketch.to_bytes(), sketch)
+
+
+def _sketch_file(path: DataPath, data: bytes, sketch: Sketch) -> SketchFile:
+    from fastmmd.sketch.container import unpack_container
     from fastmmd.sketch.file import FORMAT, FORMAT_VERSION
 
-    sketch = load_sketch(path)
-    file = Path(path).expanduser()
-    header, _ = read_container(file, FORMAT, FORMAT_VERSION)
-    return SketchFile(
-        os.fspath(path),
-        file.stat().st_size,
-        header["version"],
-        header["streams"],
-        sketch,
-    )
+    name = os.fspath(path)
+    header, _ = unpack_container(data, FORMAT, FORMAT_VERSION, origin=name)
+    return SketchFile(name, len(data), header["version"], header["streams"], sketch)
 
 
 def _describe_data(path: DataPath, reading: Reading) -> dict[str, Any]:

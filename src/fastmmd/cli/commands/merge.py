@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
 from fastmmd._errors import IncompatibleSketchError
-from fastmmd.cli.commands.inspect import read_sketch_file
+from fastmmd.cli.commands.inspect import written_sketch_file
 from fastmmd.cli.data import check_output, load_sketch
 from fastmmd.cli.errors import UsageError
 from fastmmd.cli.options import DEFAULT_OUTPUT, DataPath, Output
-from fastmmd.cli.output import count, write_json, write_report
+from fastmmd.cli.output import beside, count, write_json, write_report
 
 
 def merge(
@@ -30,7 +29,7 @@ def merge(
     files
         Sketches.
     to
-        Where to write the sum; replaced only when complete.
+        Where to write the sum; a file is replaced only when complete.
     """
     if not files:
         msg = "merge needs at least one sketch; got none."
@@ -43,12 +42,13 @@ def merge(
         except IncompatibleSketchError as error:
             msg = f"`{path}`: {error}"
             raise IncompatibleSketchError(msg) from error
-    total.save(target)
-    held = read_sketch_file(target)
-    if output.json:
-        write_json(held.to_dict() | {"file": os.fspath(to), "merged": len(files)})
-    else:
-        rows = count(total.count, "row")
-        headline = f"Wrote {to}: {rows}, from {count(len(files), 'sketch', 'es')}."
-        write_report(headline, held.summary())
+    with beside(target):
+        total.save(target)
+        held = written_sketch_file(to, total)
+        if output.json:
+            write_json(held.to_dict() | {"merged": len(files)})
+        else:
+            rows = count(total.count, "row")
+            headline = f"Wrote {to}: {rows}, from {count(len(files), 'sketch', 'es')}."
+            write_report(headline, held.summary())
     return 0

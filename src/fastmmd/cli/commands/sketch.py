@@ -9,7 +9,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from fastmmd.cli.commands.inspect import read_sketch_file
+from fastmmd._files import is_way_out, remove_leftovers
+from fastmmd.cli.commands.inspect import written_sketch_file
 from fastmmd.cli.data import check_output, gathering_notes, is_sketch, load_sketch
 from fastmmd.cli.errors import Interrupted, UsageError
 from fastmmd.cli.options import (
@@ -24,7 +25,7 @@ from fastmmd.cli.options import (
     Reading,
     check_seed,
 )
-from fastmmd.cli.output import count, duration, notes, write_json, write_report
+from fastmmd.cli.output import beside, count, duration, notes, write_json, write_report
 from fastmmd.cli.progress import brief, watching
 
 
@@ -47,14 +48,15 @@ def sketch(
 
     Sketches of different data can be compared and merged if they were made alike: make the
     first one freely and the others with --like. While it works a checkpoint, FILE.part, lies
-    beside the output; after an interruption --resume goes on from there.
+    beside the output; after an interruption --resume goes on from there. The output
+    may be a pipe; if it is standard output, the report goes to standard error.
 
     Parameters
     ----------
     data
         Data; several files, folders or patterns become one sketch.
     to
-        Where to write the sketch; replaced only when complete.
+        Where to write the sketch; a file is replaced only when complete.
     like
         A sketch to be comparable with: its columns, scales and kernels are used.
     resume
@@ -78,14 +80,10 @@ def sketch(
         msg = "sketch needs data: a file, a folder, a pattern or a URL."
         raise UsageError(msg)
     target = check_output(to)
-    checkpoint = target.with_name(target.name + ".part")
-    there = checkpoint.exists()
-    if there and not resume:
-        msg = (
-            f"`{checkpoint}` is the checkpoint of an interrupted run: go on from it with "
-            "--resume, or remove it to start anew."
-        )
-        raise UsageError(msg)
+    # Asked now: standard output may lead to the file that is about to be replaced.
+    reporting = beside(target)
+    checkpoint = _checkpoint_of(target, resume=resume)
+    there = checkpoint is not None and checkpoint.exists()
     reference = None if like is None else load_sketch(like)
     paths = [os.fspath(path) for path in data]
     sketches = [path for path in paths if is_sketch(path)]
@@ -97,7 +95,6 @@ def sketch(
         raise UsageError(msg)
     source = reading.open(paths[0] if len(paths) == 1 else paths)
     start = time.monotonic()
-    from fastmmd.sketch.container import remove_leftovers
     from fastmmd.tables import sketch_source
 
     with (
@@ -123,36 +120,53 @@ def sketch(
         except KeyboardInterrupt as error:
             raise _interrupted(checkpoint) from error
         except OSError as error:
-            if checkpoint.exists():
+            if checkpoint is not None and checkpoint.exists():
                 error.add_note(
                     "The same command with --resume goes on from where it was."
                 )
             raise
-    checkpoint.unlink(missing_ok=True)
-    if there:
-        for path in (checkpoint, target):
+    if checkpoint is not None:
+        checkpoint.unlink(missing_ok=True)
+        for path in (checkpoint, target) if there else ():
             remove_leftovers(path)
     if resume and not there:
         told.append("there was no checkpoint, so the data were read from the start.")
-    held = read_sketch_file(target)
-    n_dropped = sum(watcher.n_dropped.values())
-    if output.json:
-        more = {"file": os.fspath(to), "rows_left_out": n_dropped, "notes": told}
-        write_json(held.to_dict() | more)
-        return 0
-    if n_dropped:
-        told.append(f"{count(n_dropped, 'row')} with missing values left out.")
     seconds = time.monotonic() - start
-    speed = f"{brief(sum(watcher.n_read.values()) / max(seconds, 1e-9))} rows/s"
-    write_report(
-        f"Wrote {to}: a sketch of {count(made.count, 'row')}.",
-        [*held.summary(), ("time", f"{duration(seconds)}, {speed}"), *notes(told)],
-    )
+    n_dropped = sum(watcher.n_dropped.values())
+    held = written_sketch_file(to, made)
+    with reporting:
+        if output.json:
+            write_json(held.to_dict() | {"rows_left_out": n_dropped, "notes": told})
+            return 0
+        if n_dropped:
+            told.append(f"{count(n_dropped, 'row')} with missing values left out.")
+        speed = f"{brief(sum(watcher.n_read.values()) / max(seconds, 1e-9))} rows/s"
+        write_report(
+            f"Wrote {to}: a sketch of {count(made.count, 'row')}.",
+            [*held.summary(), ("time", f"{duration(seconds)}, {speed}"), *notes(told)],
+        )
     return 0
 
 
-def _interrupted(checkpoint: Path) -> Interrupted:
-    if checkpoint.exists():
+def _checkpoint_of(target: Path, *, resume: bool) -> Path | None:
+    """Return the checkpoint beside a file; None for a pipe, which has nothing beside it."""
+    if is_way_out(target):
+        if resume:
+            msg = f"--resume needs a file as --output; `{target}` is a pipe or a device."
+            raise UsageError(msg)
+        return None
+    checkpoint = target.with_name(target.name + ".part")
+    if checkpoint.exists() and not resume:
+        msg = (
+            f"`{checkpoint}` is the checkpoint of an interrupted run: go on from it with "
+            "--resume, or remove it to start anew."
+        )
+        raise UsageError(msg)
+    return checkpoint
+
+
+def _interrupted(checkpoint: Path | None) -> Interrupted:
+    if checkpoint is not None and checkpoint.exists():
         return Interrupted(
             "interrupted; the same command with --resume goes on from here."
         )

@@ -131,6 +131,7 @@ def _test_sketches(
 ) -> TwoSampleResult:
     """Sketch the side that is data like the side that is a sketch, and compare."""
     from fastmmd import compare
+    from fastmmd._twosample.compare import check_asked
 
     reference = next(s.sketch for s in samples if s.sketch is not None)
     sketches, left_out = [], []
@@ -141,6 +142,11 @@ def _test_sketches(
                 continue
             from fastmmd.tables import sketch_source
 
+            check_asked(
+                reference.kernels,
+                null="auto",
+                **{name: asked[name] for name in ("n_resamples", "level", "margin")},
+            )
             made = sketch_source(
                 sample.source, like=reference, n_threads=threads, progress=watcher
             )
