@@ -118,7 +118,8 @@ def moment_pvalues(kernel: FloatArray, normals: SingleArray, /) -> dict[str, flo
     # Single precision moves a p-value by far less than a thousandth of itself.
     hollow = hollow_gram(bins).astype(np.float32)
     moments = hollow_moments(bins, hollow=hollow)
-    null = quadratic_forms(normals, scaled_hollow(hollow, moments))
+    matrix = scaled_hollow(hollow, moments).astype(np.float32, copy=False)
+    null = quadratic_forms(normals, matrix)
     return {
         "gamma": gamma_tail(moments),
         "pearson": pearson_tail_of(moments),
