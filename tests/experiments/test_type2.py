@@ -168,16 +168,64 @@ def test_timed_tests_give_pvalues(settings):
         assert 0.0 < tests[name]() <= 1.0
 
 
-def test_tables_of_a_run(written):
-    report = written("type2")
-    ratios, numbers, levels, times = report.outcome.tables
-    assert ratios.columns["trials"] == [2] * (3 * len(type2.TESTS))
-    assert set(ratios.columns["type2_error"]) <= {0.0, 0.5, 1.0}
-    assert numbers.columns["n_frequencies"] == [2**k for k in range(9)]
-    assert levels.columns["test"] == list(type2.TESTS)
-    assert min(times.columns["seconds"]) > 0.0
-    place = times.columns["test"].index("fastmmd")
-    assert times.columns["times_fastmmd"][place] == 1.0
+def test_numbers_of_frequencies_are_counted_from_direct_calls(settings):
+    chosen = settings("type2", trials=3)
+    sizes = type2.design(chosen)
+    by_number, exact = np.zeros(len(sizes.numbers), dtype=int), 0
+    for trial in range(3):
+        rows = np.concatenate(
+            blobs(sizes.n_rows, 4.0, chosen.rng("rows by number", trial))
+        )
+        frequencies = type2.draw_frequencies(256, chosen.rng("frequencies", trial))
+        found = fastmmd_pvalues(rows, frequencies, sizes.signs, sizes.numbers)
+        by_number += np.array(found) <= 0.05
+        exact += bootstrap_pvalue(kernel_matrix(rows, 1.0), sizes.signs) <= 0.05
+    assert type2.rejections_by_frequencies(chosen, sizes) == (by_number.tolist(), exact)
+
+
+def test_sizes_are_those_of_the_paper():
+    chosen = type2.EXPERIMENT.settings()
+    sizes = type2.design(chosen)
+    assert chosen.trials == 100
+    assert sizes.ratios == (1.2, 1.4, 1.6, 1.8, 2.0, 2.2, 2.4, 2.6, 2.8, 3.0)
+    assert sizes.numbers == tuple(2**k for k in range(11))
+    assert (sizes.n_rows, sizes.n_shuffles) == (1000, 1000)
+    assert sizes.signs.shape == (1001, 2000)
+
+
+def test_tables_of_a_run(written, settings):
+    ratios, numbers, levels, _ = written("type2").outcome.tables
+    chosen = settings("type2", trials=2)
+    sizes = type2.design(chosen)
+    errors = {}
+    for ratio in (1.0, *sizes.ratios):
+        counts = type2.rejections_by_ratio(chosen, sizes, ratio)
+        errors |= {(ratio, test): 1.0 - count / 2 for test, count in counts.items()}
+    # Of two trials one or both are found somewhere, so that an error is not its complement.
+    assert len(set(errors.values())) > 1
+    columns = ratios.columns
+    cells = zip(columns["ratio"], columns["test"], strict=True)
+    found = dict(zip(cells, columns["type2_error"], strict=True))
+    level = {key: errors.pop(key) for key in list(errors) if key[0] == 1.0}
+    assert found == errors
+    assert columns["trials"] == [2] * len(found)
+    assert levels.columns["test"] == [test for _, test in level]
+    assert levels.columns["type1_error"] == [1.0 - error for error in level.values()]
+    by_number, exact = type2.rejections_by_frequencies(chosen, sizes)
+    columns = numbers.columns
+    assert columns["n_frequencies"] == list(sizes.numbers)
+    assert columns["type2_error"] == [1.0 - count / 2 for count in by_number]
+    assert set(columns["type2_error_of_bootstrap"]) == {1.0 - exact / 2}
+    # Else the last line could not tell an error from its complement.
+    assert exact != 1
+
+
+def test_times_of_a_run(written):
+    *_, times = written("type2").outcome.tables
+    seconds = np.array(times.columns["seconds"])
+    assert min(seconds) > 0.0
+    own = seconds[times.columns["test"].index("fastmmd")]
+    np.testing.assert_allclose(times.columns["times_fastmmd"], seconds / own)
     assert times.columns["paper_times_fastmmd"][0] == pytest.approx(88.7 / 4.5)
 
 
