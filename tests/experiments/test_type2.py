@@ -220,6 +220,19 @@ def test_tables_of_a_run(written, settings):
     assert exact != 1
 
 
+def test_the_level_is_that_of_equal_laws(written, settings, monkeypatch):
+    times = written("type2").outcome.tables[-1]
+
+    def counts(_settings, _sizes, ratio):
+        return dict.fromkeys(type2.TESTS, 1 if ratio == 1.0 else 2)
+
+    monkeypatch.setattr(type2, "rejections_by_ratio", counts)
+    monkeypatch.setattr(type2, "_time_table", lambda _settings, _sizes: times)
+    ratios, _, levels, _ = type2.run(settings("type2", trials=4)).tables
+    assert set(ratios.columns["type2_error"]) == {0.5}
+    assert set(levels.columns["type1_error"]) == {0.25}
+
+
 def test_times_of_a_run(written):
     *_, times = written("type2").outcome.tables
     seconds = np.array(times.columns["seconds"])
