@@ -63,3 +63,5 @@ def test_the_report():
     table = report.outcome.tables[1].columns
     np.testing.assert_allclose(BANDWIDTHS[[0, 5, 15]], [0.1, 1.0, 100.0], rtol=1e-14)
     assert np.argmax(table["mmd2_of_the_distributions"]) == 5
+    of_means = np.array(table["standard_deviation"]) / np.sqrt(report.trials)
+    np.testing.assert_allclose(table["its_standard_error"], of_means, rtol=1e-14)

@@ -12,17 +12,22 @@ from fastmmd.frequencies import draw_fastfood
 
 
 def test_the_worst_pair_by_brute_force(rng):
-    frequencies = rng.standard_normal((30, 2))
-    worst = 0.0
     half = np.arange(0.0, bounds.DIAMETER, bounds._STEP)
-    for b in half:
-        for a in np.concatenate([-half[:0:-1], half]):
-            square = a * a + b * b
-            if square <= bounds.DIAMETER**2:
-                mean = np.cos(frequencies @ (a, b)).mean()
-                worst = max(worst, 2.0 * abs(mean - np.exp(-0.5 * square)))
-    # Phases of up to 200 in single precision.
-    assert bounds.worst_error(frequencies) == pytest.approx(worst, abs=2 * 200 * 1.2e-7)
+    whole = np.concatenate([-half[:0:-1], half])
+    places = np.stack(np.meshgrid(whole, half), axis=-1).reshape(-1, 2)
+    squares = np.square(places).sum(axis=1)
+    places, squares = (a[squares <= bounds.DIAMETER**2] for a in (places, squares))
+    sides = set()
+    for _ in range(10):
+        frequencies = rng.standard_normal((30, 2))
+        means = np.cos(places @ frequencies.T).mean(axis=1)
+        errors = 2.0 * np.abs(means - np.exp(-0.5 * squares))
+        # Phases of up to 200 in single precision.
+        slack = 2 * 200 * 1.2e-7
+        assert bounds.worst_error(frequencies) == pytest.approx(errors.max(), abs=slack)
+        sides.add(bool(places[errors.argmax(), 0] > 0.0))
+    # The worst place is on either side of the grid.
+    assert sides == {True, False}
 
 
 def test_no_other_pair_is_much_worse(rng):
@@ -86,6 +91,23 @@ def test_the_report():
     worst = np.array(table["measured_worst_pair_of_rows"])
     assert (np.array(table["theorem_3_error_of_mmd2"]) > 5.0 * worst).all()
     assert (worst > 10.0 * np.array(table["measured_blobs_biased"])).all()
+
+
+def test_tables_have_the_errors_that_few_trials_exceed(written):
+    report = written("bounds")
+    chosen = bounds.EXPERIMENT.settings(quick=True, trials=report.trials)
+    found = bounds.measure(chosen)
+    fourier, fastfood = (table.columns for table in report.outcome.tables)
+    for column, errors in (
+        (fourier["measured_worst_pair_of_rows"], found.worst),
+        (fourier["measured_blobs_biased"], np.abs(found.blobs[..., 0])),
+        (fourier["measured_blobs_unbiased"], np.abs(found.blobs[..., 1])),
+        (fastfood["measured_opposite_rows"], found.fastfood),
+    ):
+        np.testing.assert_array_equal(column, np.quantile(errors, 0.95, axis=0))
+    for i, estimator in enumerate(("biased", "unbiased")):
+        means = fourier[f"mean_error_blobs_{estimator}"]
+        np.testing.assert_array_equal(means, found.blobs[..., i].mean(axis=0))
 
 
 def test_a_bound_that_is_broken_is_found():

@@ -6,6 +6,7 @@ matrix, its moments, and the random vectors, which do not depend on the data.
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,9 +43,25 @@ def kernel_matrix(rows: FloatArray, bandwidth: float, /) -> FloatArray:
     return bin_pair_sums(rows, edges, form, [form.scale])[0]
 
 
+_N_STRIPES = 8
+"""More would save little: already 56 % of the products are left."""
+
+
 def quadratic_forms(vectors: SingleArray, matrix: SingleArray, /) -> FloatArray:
-    """Return ``v' M v`` for every row v: one product in single precision."""
-    return np.einsum("ij,ij->i", vectors @ matrix, vectors, dtype=np.float64)
+    """Return ``v' M v`` for every row v and a symmetric M, in single precision.
+
+    Products of all vectors at once, with the stripes of M on and below its diagonal only, as
+    the part above is the same: nearly half of the work is saved.
+    """
+    forms = np.zeros(len(vectors))
+    edges = np.linspace(0, len(matrix), _N_STRIPES + 1).astype(np.int64)
+    for start, stop in itertools.pairwise(edges):
+        stripe, below = vectors[:, start:stop], vectors[:, stop:]
+        products = below @ matrix[stop:, start:stop]
+        products *= 2.0
+        products += stripe @ matrix[start:stop, start:stop]
+        forms += np.einsum("ij,ij->i", products, stripe, dtype=np.float64)
+    return forms
 
 
 def shuffle_pvalue(values: FloatArray, /) -> float:
@@ -98,9 +115,10 @@ def moment_pvalues(kernel: FloatArray, normals: SingleArray, /) -> dict[str, flo
     the rest.
     """
     bins = as_bins(kernel)
-    hollow = hollow_gram(bins)
+    # Single precision moves a p-value by far less than a thousandth of itself.
+    hollow = hollow_gram(bins).astype(np.float32)
     moments = hollow_moments(bins, hollow=hollow)
-    matrix = scaled_hollow(hollow, moments).astype(np.float32)
+    matrix = scaled_hollow(hollow, moments).astype(np.float32, copy=False)
     null = quadratic_forms(normals, matrix)
     return {
         "gamma": gamma_tail(moments),
