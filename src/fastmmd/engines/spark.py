@@ -32,13 +32,14 @@ from fastmmd.engines.driver import (
     frame_of,
     make_sketch,
     make_test,
+    open_files,
 )
 from fastmmd.engines.groups import Grouping, value_text
 from fastmmd.engines.sampling import Sampling
 from fastmmd.engines.tasks import tasks_of
 from fastmmd.engines.work import Work, merge_bytes
 from fastmmd.sketch import Sketch
-from fastmmd.tables import Source, open_source
+from fastmmd.tables import Source
 from fastmmd.tables.schema import MAX_LEVELS, SchemaOptions
 
 if TYPE_CHECKING:
@@ -339,7 +340,7 @@ class _Spark(Adapter):
         if hasattr(data, "mapInArrow"):
             opened = frame_of(name, data, data.columns)
         else:
-            opened = open_source(data)
+            opened = open_files(data, name=name, also="a DataFrame of Spark")
         check_key(opened, self.key)
         return opened
 
@@ -529,7 +530,14 @@ def _sketch_groups(
     settings = settings.without(by)
     base = secrets.token_hex(16) if stream is None else stream
     empty = empty_sketch(adapter, source, settings, like=like, stream=base, left_out=by)
-    work = Grouping(empty.to_bytes(), by, base, settings.key, settings.n_threads)
+    work = Grouping(
+        empty.to_bytes(),
+        by,
+        base,
+        settings.key,
+        settings.n_threads,
+        like=like is not None,
+    )
     cut = f"value {type_}, bucket long, place long, number long, {pieces.SCHEMA}"
     found = with_place(data).mapInArrow(_OnGroups(work), cut)
     # Twice: a value may be in all of thousands of partitions.

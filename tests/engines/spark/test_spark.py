@@ -183,6 +183,11 @@ def test_by_is_checked(spark, old):
         sketch(frame.withColumnRenamed("key", "sketch"), by="sketch")
 
 
+def test_data_in_memory_are_refused():
+    with pytest.raises(TypeError, match="a DataFrame of Spark; got an array in"):
+        sketch(np.zeros((5, 2)))
+
+
 def test_the_page(spark, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = engine_data.run_page("spark", tmp_path, spark=spark)
