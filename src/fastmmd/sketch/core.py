@@ -318,7 +318,11 @@ class Sketch:
                 "got values beyond that. Rescale the data."
             )
             raise ValueError(msg)
-        self._sums[present] += added
+        if len(present) == self.n_bins:
+            # The usual case, and without the copy of all sums that choosing some makes.
+            self._sums += added
+        else:
+            self._sums[present] += added
         self._counts += np.bincount(slots, minlength=self.n_bins)
         self._rows_routed += checked.n_rows
         self._streams[self._stream] = self._rows_routed
