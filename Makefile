@@ -96,7 +96,7 @@ pictures: $(VENV)/.docs  ## draw the pictures of the documentation again (minute
 
 # Pictures and verdicts of the documentation. REPRODUCE=approximation for one of them.
 REPRODUCE ?= all
-reproduce: $(VENV)/.package  ## compute the paper's figures again (20 minutes; REPRODUCE="all --quick")
+reproduce: $(VENV)/.package  ## compute the paper's figures again (10 minutes; REPRODUCE="all --quick")
 	$(BIN)/fastmmd reproduce $(REPRODUCE) --out docs/reproduced
 
 calibrate: $(VENV)/.dev  ## check levels and powers by simulation (slow)

@@ -33,8 +33,8 @@ def reproduce(
 
     Each experiment writes its numbers (CSV), its picture (PNG and SVG, for light and dark
     pages) and a verdict on each claim, by a rule that it states, into a folder of its own.
-    Without a name the experiments are listed. All of them take 20 minutes on two cores, with
-    --quick two minutes.
+    Without a name the experiments are listed. All of them take ten minutes on two cores, with
+    --quick half a minute.
 
     Parameters
     ----------
