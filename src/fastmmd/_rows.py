@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
+from fastmmd._errors import DataError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -190,12 +192,52 @@ def _as_csr(sample: Any, *, name: str) -> Any:
     if sample.ndim != 2:
         msg = f"`{name}` must have shape (n, n_columns); got {sample.shape}."
         raise ValueError(msg)
+    _check_places(sample, name=name)
     matrix = sample.tocsr()
     if not matrix.has_canonical_format:
         # Indices given twice mean a sum; `sum_duplicates` works in place, so on a copy.
         matrix = matrix.copy()
         matrix.sum_duplicates()
     return matrix
+
+
+def _check_places(sample: Any, *, name: str) -> None:
+    """Raise if a sparse matrix has values where it has no rows or columns.
+
+    SciPy takes the arrays that a matrix is made of as they are, and its conversions and
+    products then read and write memory that is not theirs.
+    """
+    n_rows, n_columns = sample.shape
+    if sample.format == "coo":
+        places = [(sample.row, n_rows), (sample.col, n_columns)]
+    elif sample.format in ("csr", "csc", "bsr"):
+        starts, sizes = sample.indptr, np.diff(sample.indptr)
+        block = getattr(sample, "blocksize", (1, 1))
+        if sample.format == "csc":
+            n_rows, n_columns = n_columns, n_rows
+        n_rows, n_columns = n_rows // block[0], n_columns // block[1]
+        if (
+            len(starts) != n_rows + 1
+            or starts[0] != 0
+            or (sizes < 0).any()
+            or starts[-1] > min(len(sample.indices), len(sample.data))
+        ):
+            msg = (
+                f"`{name}` must be a sparse matrix in order; the pointers to its rows "
+                "(`indptr`) do not fit its values."
+            )
+            raise DataError(msg)
+        places = [(sample.indices[: starts[-1]], n_columns)]
+    else:
+        return
+    for indices, n in places:
+        low, high = (indices.min(), indices.max()) if len(indices) else (0, n - 1)
+        if low < 0 or high >= n:
+            msg = (
+                f"`{name}` must be a sparse matrix with values inside its shape "
+                f"{sample.shape}; got indices from {low} to {high} where there are {n}."
+            )
+            raise DataError(msg)
 
 
 def _as_array(sample: Any, name: str) -> np.ndarray[Any, np.dtype[Any]]:

@@ -15,6 +15,7 @@ import fastmmd
 from fastmmd import (
     Block,
     Cauchy,
+    DataError,
     Exact,
     Fastfood,
     Fourier,
@@ -643,3 +644,33 @@ def test_neither_bandwidth_rules_nor_gram_matrices_modify_inputs() -> None:
     ):
         kernel(differences)
         assert differences.tobytes() == before
+
+
+def broken(form: str, what: str) -> scipy.sparse.csr_array:
+    """Return a matrix whose arrays do not fit its shape; SciPy looks at lengths alone."""
+    matrix = scipy.sparse.random_array((6, 4), density=0.5, format=form, rng=0)
+    if form == "coo":
+        which = matrix.coords["indices" not in what]
+        which[...] += {"high indices": 4, "low indices": -3, "rows": 60}[what]
+    elif what == "pointers":
+        matrix.indptr[2] = matrix.indptr[1] - 1 if matrix.indptr[1] else 99
+    elif what == "last pointer":
+        matrix.indptr[-1] += 5
+    else:
+        matrix.indices += {"high indices": 6, "low indices": -3}[what]
+    return matrix
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "bsr", "coo"])
+@pytest.mark.parametrize(
+    "what", ["high indices", "low indices", "pointers", "last pointer"]
+)
+@pytest.mark.parametrize("method", ["exact", "fourier", "fastfood", "linear"])
+def test_sparse_matrices_out_of_order_are_refused(form, what, method):
+    """Read past their memory, they gave wrong answers or ended the process."""
+    what = "rows" if form == "coo" and "pointer" in what else what
+    good = scipy.sparse.random_array((6, 4), density=0.5, format="csr", rng=1)
+    with pytest.raises(DataError, match=r"`x` must be a sparse matrix"):
+        fastmmd.mmd(broken(form, what), good, method=method, rng=0)
+    with pytest.raises(DataError, match=r"`y` must be a sparse matrix"):
+        fastmmd.two_sample_test(good, broken(form, what), rng=0)
