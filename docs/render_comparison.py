@@ -18,7 +18,7 @@ MISSING = "*Not measured yet; `make compare` does it.*\n"
 README_ROWS = 100_000
 README_WAYS = {
     ("FastMMD", "Fourier"): "`mmd`, `Fourier(128)`",
-    ("NumPy, textbook", "features, float64"): "independent frequencies in NumPy, textbook",
+    ("NumPy, textbook", "features, float64"): "independent draws in NumPy, textbook",
     ("NumPy, float32 blocks", "features, float32 in blocks"): "… float32 in blocks",
     ("PyTorch", "features, float32 in blocks"): "… in PyTorch, float32 in blocks",
     ("scikit-learn", "RBFSampler"): "scikit-learn, `RBFSampler`",
@@ -203,8 +203,7 @@ def shares(parts: Iterable[dict[str, Any] | None]) -> str:
                 continue
             floors = ("product", "cosines_and_sines", "arithmetic", "reading")
             shown = [
-                percent(found[name] / base) if name in found else ""
-                for name in floors
+                percent(found[name] / base) if name in found else "" for name in floors
             ]
             rows.append([shape(entry), str(entry["threads"]), duration(base), *shown])
     if not rows:
@@ -302,7 +301,7 @@ def growth_columns(measured: dict[str, Any] | None) -> str:
         f"{measured['wide_rows']:,} rows in float32, {measured['wide_frequencies']:,} "
         "frequencies; errors are from a few draws each."
     )
-    return f"{given}\n\n{table(head, rows)}\nFastfood is {' and '.join(texts)}.\n"
+    return f"{given}\n\n{table(head, rows)}\nHere Fastfood is {' and '.join(texts)}.\n"
 
 
 def start_up(measured: dict[str, Any] | None) -> str:
