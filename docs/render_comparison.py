@@ -18,7 +18,7 @@ MISSING = "*Not measured yet; `make compare` does it.*\n"
 README_ROWS = 100_000
 README_WAYS = {
     ("FastMMD", "Fourier"): "`mmd`, `Fourier(128)`",
-    ("NumPy, textbook", "features, float64"): "the same features in NumPy, textbook",
+    ("NumPy, textbook", "features, float64"): "independent draws in NumPy, textbook",
     ("NumPy, float32 blocks", "features, float32 in blocks"): "… float32 in blocks",
     ("PyTorch", "features, float32 in blocks"): "… in PyTorch, float32 in blocks",
     ("scikit-learn", "RBFSampler"): "scikit-learn, `RBFSampler`",
@@ -113,13 +113,16 @@ def problems(part: dict[str, Any] | None) -> str:
                 found = [c for c in entry["results"] if (c["peer"], c.get("way")) == key]
                 cell = found[0] if found else {"status": ""}
                 row += time_and_ratio(cell, baseline(entry))
-            row += [error(cell), memory(cell)]
+            row.append(error(cell))
+            if not found_power:
+                row.append(draws(cell))
+            row.append(memory(cell))
             rows.append([*row, found_power.get(key, "")] if found_power else row)
         if found_power:
             few = f"{part['power']['n_rows']:,}"
             head += ["null", "memory / input", f"power, {few} rows"]
         else:
-            head += ["error", "memory / input"]
+            head += ["error", "draws", "memory / input"]
         text = table(head, rows)
         texts.append(f"**{title}**\n\n{text}{reference(last)}")
     return "\n".join(texts)
@@ -200,8 +203,7 @@ def shares(parts: Iterable[dict[str, Any] | None]) -> str:
                 continue
             floors = ("product", "cosines_and_sines", "arithmetic", "reading")
             shown = [
-                f"{100 * found[name] / base:.2g} %" if name in found else ""
-                for name in floors
+                percent(found[name] / base) if name in found else "" for name in floors
             ]
             rows.append([shape(entry), str(entry["threads"]), duration(base), *shown])
     if not rows:
@@ -288,9 +290,18 @@ def growth_columns(measured: dict[str, Any] | None) -> str:
         ("fourier_independent", "`Fourier` with independent draws"),
     ):
         place = measured["fastfood_is_faster_from"][other]
-        where = "nowhere here" if place is None else f"from about {place:,.0f} columns"
+        # Interpolated between sizes, at which times are uncertain: one digit is known.
+        where = (
+            "nowhere here"
+            if place is None
+            else f"from about {float(f'{place:.0e}'):,.0f} columns"
+        )
         texts.append(f"faster than {title} {where}")
-    return f"{table(head, rows)}\nFastfood is {' and '.join(texts)}.\n"
+    given = (
+        f"{measured['wide_rows']:,} rows in float32, {measured['wide_frequencies']:,} "
+        "frequencies; errors are from a few draws each."
+    )
+    return f"{given}\n\n{table(head, rows)}\nHere Fastfood is {' and '.join(texts)}.\n"
 
 
 def start_up(measured: dict[str, Any] | None) -> str:
@@ -304,9 +315,10 @@ def start_up(measured: dict[str, Any] | None) -> str:
     over = measured["over_numpy"]
     return (
         f"{table(['statement', 'whole process'], rows)}\nThe bare import loads no NumPy "
-        f"and takes {over['bare']:.2f} times as long as NumPy's; with the first use of "
-        f"the main functions, which loads it, {over['first_use']:.2f} times (medians of "
-        f"{measured['repeats']} runs in turns).\n"
+        f"and takes {over['bare']:.1f} times as long as NumPy's; with the first use of "
+        f"the main functions, which loads it, {over['first_use']:.1f} times (times are "
+        f"medians of {measured['repeats']} runs in turns, ratios medians of the ratios "
+        f"of each turn).\n"
     )
 
 
@@ -341,6 +353,11 @@ def error(cell: dict[str, Any]) -> str:
     if cell.get("is_reference"):
         return "the reference"
     return "rounding" if value < 1e-9 else percent(value)
+
+
+def draws(cell: dict[str, Any]) -> str:
+    """Return from how many seeds the error of an estimate is."""
+    return "" if "%" not in error(cell) else f"{cell['draws']:,}"
 
 
 def memory(cell: dict[str, Any]) -> str:

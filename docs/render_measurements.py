@@ -232,8 +232,23 @@ def sampling_rule() -> str:
             d for d in range(1, 1000) if choose_sampling(kernel, d, many) == "sobol"
         )
         beyond = DRAW_NAMES[choose_sampling(kernel, last + 1, many)]
-        rows.append([title, f"Sobol up to {last} columns", beyond])
-    return table(["kernel", "few columns", "more columns"], rows, left=3)
+        wide = 2**12
+        few = max(
+            (
+                n
+                for n in range(1, wide)
+                if choose_sampling(kernel, wide, n) == "stratified"
+            ),
+            default=0,
+        )
+        crowded = (
+            f"{DRAW_NAMES['stratified']} up to 1 frequency for {wide // few} columns"
+            if few
+            else beyond
+        )
+        rows.append([title, f"Sobol up to {last} columns", beyond, crowded])
+    head = ["kernel", "few columns", "more columns", "… and few frequencies"]
+    return table(head, rows, left=4)
 
 
 def plan_rates(rates: dict[str, Any]) -> str:

@@ -20,7 +20,7 @@ SHIFTS = (0.2, 0.5, 0.8, 2.0)
 @picture(
     "effect-sizes",
     "Four pairs of bell curves, further and further apart, by 0.2, 0.5, 0.8 and 2 standard "
-    "deviations, with the effect size of each pair, from about 0.07 to about 0.5.",
+    "deviations, with the effect size of each pair, from less than 0.1 to more than 0.5.",
     height=2.1,
 )
 def effect_sizes() -> Draw:
@@ -51,32 +51,36 @@ def effect_sizes() -> Draw:
 
 @picture(
     "pvalue-and-effect",
-    "The same small difference tested with 100 to 300,000 rows. Left: the p-value falls from "
-    "about one half to far below a millionth. Right: the effect size scatters widely at "
+    "The same small difference tested with 100 to 300,000 rows. Left: the p-value, and where it "
+    "is at its limit the estimate of its tail, falls from about one half to far below a "
+    "millionth. Right: the effect size scatters widely at "
     "first and settles at its true value.",
     height=3.0,
 )
 def pvalue_and_effect() -> Draw:
     """A shift of 0.05 standard deviations in one of three columns."""
     sizes = np.unique(np.geomspace(100, 300_000, 12).astype(int))
-    pvalues, effects = [], []
+    pvalues, tails, effects = [], [], []
     for n in sizes:
         rng = np.random.default_rng([1, n])
         for _ in range(5):
             x, y = rng.normal(size=(2, n // 2, 3))
             y[:, 0] += 0.05
             result = fastmmd.two_sample_test(x, y, kernel=fastmmd.Gaussian(2.0), rng=0)
-            tail = result.tail_pvalue
-            pvalues.append((n, result.pvalue if tail is None else tail))
+            if result.tail_pvalue is None:
+                pvalues.append((n, result.pvalue))
+            else:
+                tails.append((n, result.tail_pvalue))
             effects.append((n, result.effect_size))
 
     def draw(figure: Any, style: Style) -> None:
         left, right = figure.subplots(1, 2)
         dots = {"ls": "", "marker": "o", "ms": 4.5, "alpha": 0.8}
         left.plot(*np.transpose(pvalues), color=style.first, **dots)
+        left.plot(*np.transpose(tails), color=style.first, mfc="none", **dots)
         left.axhline(0.05, color=style.muted, ls=":")
         remark(left, style, "0.05", (120, 0.03), va="top")
-        left.set(title="p-value", xscale="log", yscale="log")
+        left.set(title="p-value, hollow: its tail", xscale="log", yscale="log")
         right.plot(*np.transpose(effects), color=style.second, **dots)
         right.set(title="effect size", xscale="log", ylim=(0.0, None))
         for axes in (left, right):
