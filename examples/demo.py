@@ -42,7 +42,9 @@ def main() -> None:
     size = reference.nbytes / 1e6
     print(f"Two sketches of {size:.1f} MB, whatever the number of rows.")
     print(fastmmd.compare(reference, other, rng=0))
-    print("\nHere hours counted as independent rows, hence the tiny p-value: go by the effect.")
+    print(
+        "\nHere hours counted as independent rows, hence the tiny p-value: go by the effect."
+    )
 
 
 def heading(text: str) -> None:

@@ -80,7 +80,7 @@ def pvalue_and_effect() -> Draw:
         left.plot(*np.transpose(tails), color=style.first, mfc="none", **dots)
         left.axhline(0.05, color=style.muted, ls=":")
         remark(left, style, "0.05", (120, 0.03), va="top")
-        left.set(title="p-value, hollow: its tail", xscale="log", yscale="log")
+        left.set(title="p-value (hollow: tail_pvalue)", xscale="log", yscale="log")
         right.plot(*np.transpose(effects), color=style.second, **dots)
         right.set(title="effect size", xscale="log", ylim=(0.0, None))
         for axes in (left, right):

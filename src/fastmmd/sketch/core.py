@@ -73,10 +73,10 @@ class Sketch:
     Size: ``8 n_bins (1 + 2 sum(n_frequencies))`` bytes, 2 MB by default, whatever the
     number of rows. Time of `update`: ``O(rows x n_frequencies x n_columns)``.
 
-    Splitting a stream into batches, or merging in another order, changes sums by rounding
-    only: a feature may round the other way in single precision, 4e-7, on rare rows, and
-    sums of n features err by ``n eps`` relative to n. The sketch without rows is the
-    identity of merging.
+    Merging in another order changes nothing: features are multiples of ``2**-22``, so that
+    their sums are exact up to ``2**31`` rows in a slot. Splitting a stream into other
+    batches may let a feature round the other way, 4e-7, on rare rows. The sketch without
+    rows is the identity of merging.
 
     Examples
     --------
