@@ -47,7 +47,7 @@ def reproduce(
     trials
         Repetitions; by default those of the paper. At least 6 for flowchart, 2 for most.
     out
-        Where to write, by default fastmmd-reproduced; files are replaced only when complete.
+        Where to write; files are replaced only when complete.
     quick
         Rough answers: fewer repetitions and smaller sizes, and marked as such.
     seed
