@@ -458,7 +458,7 @@ def test_reproduce_what_is_not_there(tmp_path, call):
 
 @pytest.mark.parametrize(
     ("word", "near"),
-    [("aproximation", "approximation"), ("Blobs", "blobs"), ("al", "all"), ("xyz", None)],
+    [("approximatn", "approximation"), ("Blobs", "blobs"), ("al", "all"), ("xyz", None)],
 )
 def test_reproduce_what_may_have_been_meant(word, near, tmp_path, call):
     done = call("reproduce", word, "--out", tmp_path)
@@ -521,7 +521,7 @@ def test_reproduce_checks_everything_before_the_first_experiment(tmp_path, call,
     assert done.returncode == 2
     expected = "`--trials` must be an integer of at least 6 for flowchart; got 2"
     assert expected in done.stderr
-    told = " ".join(call("reproduce", "--help").stdout.split())
+    told = " ".join(call("reproduce", "--help").stdout.replace("│", "").split())
     assert "At least 6 for flowchart" in told
     done = call("reproduce", "all", "--seed", -1, "--out", tmp_path)
     assert (done.returncode, ran) == (2, [])
