@@ -409,6 +409,9 @@ def test_reproduce_writes_files_and_a_verdict(tmp_path, call, call_json):
     assert done.stdout.count("Figure 1") == 1
     assert f"7 in {tmp_path / 'sinusoids'}" in done.stdout
     assert "  holds     Holds if every difference is within rounding" in done.stdout
+    assert "  quick     Fewer trials or smaller sizes than the paper's.\n" in done.stdout
+    slow = call(*(word for word in words if word != "--quick"))
+    assert "uick" not in slow.stdout
     found = call_json(*words, "--seed", 3)["experiments"]
     assert [(each["experiment"], each["seed"]) for each in found] == [("sinusoids", 3)]
     assert len(found[0]["files"]) == len(list((tmp_path / "sinusoids").iterdir()))
@@ -442,11 +445,110 @@ def test_reproduce_what_is_not_there(tmp_path, call):
     assert "--data must be left out: of the experiments " in done.stderr
     done = call("reproduce", "approximation", "--trials", 1, "--out", tmp_path)
     assert done.returncode == 2
-    assert "`--trials` must be an integer of at least 2; got 1" in done.stderr
+    expected = "`--trials` must be an integer of at least 2 for approximation; got 1"
+    assert expected in done.stderr
     (tmp_path / "file").write_text("")
     done = call("reproduce", "diameter", "--quick", "--out", tmp_path / "file")
+    assert done.returncode == 2
+    assert f"`--out` must be a folder; `{tmp_path / 'file'}` is a file." in done.stderr
+    done = call("reproduce", "diameter", "--quick", "--out", "")
+    assert done.returncode == 2
+    assert "`--out` must be a folder; got an empty path." in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("word", "near"),
+    [("approximatn", "approximation"), ("Blobs", "blobs"), ("al", "all"), ("xyz", None)],
+)
+def test_reproduce_what_may_have_been_meant(word, near, tmp_path, call):
+    done = call("reproduce", word, "--out", tmp_path)
+    assert done.returncode == 2
+    if near is None:
+        assert "Did you mean" not in done.stderr
+    else:
+        assert done.stderr.endswith(f" Did you mean `{near}`?\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("fig5",), ["approximation"]),
+        (("figure5",), ["approximation"]),
+        (("Figure 5",), ["approximation"]),
+        (("figure", "5", "blobs"), ["approximation", "blobs"]),
+        (("table", "1", "Fig. 8", "table1"), ["table1", "type2"]),
+    ],
+)
+def test_reproduce_by_the_numbers_of_the_paper(words, expected, ran, tmp_path, call):
+    call("reproduce", *words, "--out", tmp_path)
+    assert ran == expected
+
+
+def test_reproduce_a_figure_that_is_not_there(tmp_path, call):
+    done = call("reproduce", "figure", "12", "--out", tmp_path)
+    assert done.returncode == 2
+    assert "`figure12` must be the name of an experiment" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--quick",), ("--trials", 3), ("--seed", 1), ("--out", "x"), ("--data", "x.npz")],
+)
+def test_reproduce_options_without_a_name(options, call):
+    done = call("reproduce", *options)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "reproduce needs the name of an experiment, or `all`; got none." in done.stderr
+    assert call("reproduce", "--list", *options).returncode == 0
+
+
+@pytest.fixture
+def ran(monkeypatch):
+    """Return a list of the experiments that were begun; none gets anywhere."""
+    from fastmmd import experiments
+
+    begun, made = [], experiments.run
+
+    def run(name, **options):
+        begun.append(name)
+        return made("sinusoids", quick=True, out=options["out"])
+
+    monkeypatch.setattr(experiments, "run", run)
+    return begun
+
+
+def test_reproduce_checks_everything_before_the_first_experiment(tmp_path, call, ran):
+    done = call("reproduce", "all", "--quick", "--trials", 2, "--out", tmp_path)
+    assert done.returncode == 2
+    expected = "`--trials` must be an integer of at least 6 for flowchart; got 2"
+    assert expected in done.stderr
+    told = " ".join(call("reproduce", "--help").stdout.replace("│", "").split())
+    assert "At least 6 for flowchart" in told
+    done = call("reproduce", "all", "--seed", -1, "--out", tmp_path)
+    assert (done.returncode, ran) == (2, [])
+    missing = tmp_path / "missing.npz"
+    done = call("reproduce", "all", "--data", missing, "--out", tmp_path)
     assert done.returncode == 3
-    assert "Not a directory" in done.stderr
+    assert f"`{missing}` must be a file; there is none." in done.stderr
+    text = tmp_path / "words.txt"
+    text.write_text("some words")
+    done = call("reproduce", "all", "--data", text, "--out", tmp_path)
+    assert done.returncode == 3
+    assert f"`{text}` must be a file in NumPy's .npz format" in done.stderr
+    assert "pickle" not in done.stderr
+    (tmp_path / "bounds").write_text("a file where the last one needs a folder")
+    done = call("reproduce", "all", "--quick", "--out", tmp_path)
+    assert done.returncode == 2
+    assert f"`{tmp_path / 'bounds'}` is a file" in done.stderr
+    assert ran == []
+    (tmp_path / "bounds").unlink()
+    assert call("reproduce", "all", "--quick", "--out", tmp_path).returncode == 0
+    assert ran == list(experiment_names())
+
+
+def experiment_names():
+    from fastmmd import experiments
+
+    return experiments.names()
 
 
 def test_reproduce_without_matplotlib(tmp_path, call, monkeypatch):

@@ -28,6 +28,7 @@ def bad(tmp_path_factory):
     (folder / "cut.parquet").write_bytes(data[:-30])
     (folder / "ragged.csv").write_text("x,y\n1,2\n3,4,5\n")
     os.mkfifo(folder / "pipe")
+    os.mkfifo(folder / "pipe.mmd")
     (folder / "semicolons.csv").write_text("x;y\n1;2\n3;4\n")
     (folder / "tabs.csv").write_text("x\ty\n1,5\t2\n")
     (folder / "latin.csv").write_bytes("x,y\nZürich,1\nBern,2\n".encode("latin1"))
@@ -241,6 +242,26 @@ CASES = {
     "data from standard input": (
         ("test", GOOD[0], "-"),
         (2, "`-` stands for no data: .*write what comes from a pipe to a file first"),
+    ),
+    "sketch from a pipe": (
+        ("compare", "{0}/pipe", "{0}/a.mmd"),
+        (3, "/pipe` is a pipe, which cannot be read; write it to a file first"),
+    ),
+    "merge of a pipe": (
+        ("merge", "{0}/a.mmd", "{0}/pipe", "-o", "{0}/c.mmd"),
+        (3, "/pipe` is a pipe, which cannot be read; write it to a file first"),
+    ),
+    "sketch from a pipe that is called a sketch": (
+        ("compare", "{0}/a.mmd", "{0}/pipe.mmd"),
+        (3, "/pipe.mmd` is a pipe, which cannot be read; write it to a file first"),
+    ),
+    "output to standard output": (
+        ("sketch", GOOD[0], "-o", "-"),
+        (2, "`-` stands for no output: `-o /dev/stdout` writes the sketch to standard"),
+    ),
+    "output to standard output, in one word": (
+        ("merge", "{0}/a.mmd", "--output=-"),
+        (2, "--output must be a file; `-o /dev/stdout` writes to standard output"),
     ),
     "output over data": (
         ("sketch", "{0}/words.csv", "-o", "{0}/words.csv"),

@@ -234,14 +234,16 @@ def test_times_by_rows_and_columns(panels, table):
 def test_times_of_one_method_each(name, number, title, key, panels, table):
     columns, axes = table(name, number), panels(name)[title]
     labels = [LOOKS[method].label for method in columns[key]]
-    assert markers(axes, hollow=False) == dict(
-        zip(labels, columns["seconds"], strict=True)
-    )
+    found = dict(zip(labels, columns["seconds"], strict=True))
+    guessed = found.pop(LOOKS["textbook"].label, None)
+    assert markers(axes, hollow=False) == found
     # The shortest on top.
     heights = [text.get_text() for text in axes.get_yticklabels()]
     slowest_first = np.argsort(-columns["seconds"])
     assert heights == [labels[i] for i in slowest_first]
     paper = markers(axes, hollow=True)
+    # What is extrapolated is hollow, too; the paper has no time of its own for that.
+    assert paper.pop(LOOKS["textbook"].label, None) == guessed
     assert paper == {
         label: float(seconds)
         for label, seconds in zip(labels, columns["paper_seconds"], strict=True)
@@ -301,3 +303,40 @@ def test_bounds(panels, table):
         x, y = found[label][:, : len(fastfood["block_size"])]
         np.testing.assert_array_equal(x, fastfood["block_size"])
         np.testing.assert_array_equal(y, fastfood[column])
+
+
+def test_the_shaded_range_is_the_papers_in_a_quick_run_too(panels):
+    from fastmmd.experiments._efficiency_times import PAPER
+
+    (span,) = panels("efficiency")["Rows (16 columns, L = 128)"].patches
+    low, high = span.get_extents().transformed(span.axes.transData.inverted()).intervalx
+    assert (low, high) == pytest.approx((PAPER.rows[0], PAPER.rows[-1]))
+
+
+def test_lines_that_coincide_can_be_told_apart(panels):
+    axes = panels("type2")["Ratio of eigenvalues, L = 256"]
+    named = {line.get_label(): line for line in axes.lines}
+    mine = [named[LOOKS[test].label] for test in ("pearson", "spectrum", "gamma")]
+    # Above a broad line lie dashes that leave gaps, and dashes in those gaps.
+    assert mine[0].get_linewidth() > max(line.get_linewidth() for line in mine[1:])
+    assert [line.is_dashed() for line in mine] == [False, True, True]
+    (start, first), (other, second) = (line._unscaled_dash_pattern for line in mine[1:])
+    assert first == second
+    assert first[0] <= other - start <= first[1]
+
+
+def test_a_line_of_deviations_says_why_it_ends(panels, table):
+    columns, axes = table("family"), panels("family")["Deviation of unbiased MMD"]
+    fourier = (columns["method"] == "fourier") & (columns["estimator"] == "unbiased")
+    none = columns["deviation_mmd"][fourier] == 0.0
+    assert none[-1]
+    assert columns["share_below_zero"][fourier][-1] == 1.0
+    assert [text.get_text() for text in axes.texts] == ["then 0\nin every\ntrial"]
+
+
+def test_what_is_extrapolated_is_hollow(panels):
+    axes = panels("table1")["Time of one estimate"]
+    (text,) = (t for t in axes.texts if "about" in t.get_text())
+    assert text.get_text().endswith(", extrapolated")
+    assert LOOKS["textbook"].label in markers(axes, hollow=True)
+    assert LOOKS["textbook"].label not in markers(axes, hollow=False)

@@ -237,12 +237,51 @@ def test_verdict_on_growth(changes, expected):
 
 def test_verdict_on_speed_ups():
     # At a hundred times the size: 100 times as fast as exact, 10 times as the B-test.
-    verdict = efficiency._speed_ups(made_up())
+    (verdict,) = efficiency._speed_ups(made_up())
     assert verdict.holds == "holds partly"
     assert "100 times as fast as the double sum" in verdict.measured
-    fast = efficiency._speed_ups(made_up(textbook=3.0, block=1.6))
+    (fast,) = efficiency._speed_ups(made_up(textbook=3.0, block=1.6))
     assert fast.holds == "holds"
-    assert efficiency._speed_ups(made_up(block=1.2)).holds == "fails"
+    (slow,) = efficiency._speed_ups(made_up(block=1.2))
+    assert slow.holds == "fails"
+    assert efficiency._not_judged(made_up()) == []
+
+
+def test_a_claim_about_sizes_that_were_not_reached_is_not_judged():
+    rows = made_up(sizes=(1000, 6000))
+    assert efficiency._speed_ups(rows) == []
+    (note,) = efficiency._not_judged(rows)
+    assert "claims of 100,000 rows" in note
+    assert "cannot be judged at 6,000, and is not. At 6,000 rows Fourier is 6.0" in note
+
+
+@pytest.mark.parametrize(
+    ("ratios", "said"),
+    [
+        (
+            (0.96, 1.02),
+            "Times are the same: those on the printed ranges are 0.96 to 1.02",
+        ),
+        (
+            (0.44, 1.0),
+            "Times are too uneven to compare here: those on the printed ranges",
+        ),
+        (
+            (1.0, 1.84),
+            "Times are too uneven to compare here: those on the printed ranges",
+        ),
+    ],
+)
+def test_times_are_called_the_same_only_if_they_are(ratios, said):
+    stream = {
+        "rows": 10,
+        "seconds": 1.0,
+        "seconds_of_the_test": 1.0,
+        "megabytes_more_at_the_peak": "",
+        "megabytes_of_all_rows": 1.0,
+    }
+    notes = efficiency._notes(work.QUICK, [{"ratio": r} for r in ratios], [stream])
+    assert said in notes[0]
 
 
 def test_verdict_on_gains():

@@ -56,6 +56,8 @@ def test_files_of_each_experiment(name, written):
 
 @pytest.mark.parametrize("name", experiments.names())
 def test_pictures_are_light_and_dark_and_small(name, written):
+    from matplotlib import colors, image
+
     report = written(name)
     for picture in report.outcome.pictures:
         light, dark = (
@@ -73,8 +75,13 @@ def test_pictures_are_light_and_dark_and_small(name, written):
             assert "dc:date" not in text
             # The page shows through: nothing fills the background.
             assert re.search(r'<g id="patch_1">\s*<path[^>]*style="fill: none', text)
-        png = (report.folder / f"{picture.name}.png").read_bytes()
-        assert png.startswith(b"\x89PNG")
+        for style in (LIGHT, DARK):
+            path = report.folder / f"{picture.name}{style.suffix}.png"
+            assert path.read_bytes().startswith(b"\x89PNG")
+            # A viewer may have any colour behind it: the background is the page's.
+            red, green, blue, *alpha = image.imread(path)[0, 0]
+            assert colors.to_hex((red, green, blue)) == style.page
+            assert alpha in ([], [1.0])
 
 
 @pytest.mark.parametrize("name", experiments.names())
@@ -140,10 +147,24 @@ def test_a_summary_of_all_that_is_there(written):
     text = (reports["diameter"].folder.parent / "summary.md").read_text("utf-8")
     lines = text.splitlines()
     assert lines[0].startswith("| experiment | paper | verdict |")
-    assert "| `diameter` | Figure 2 | holds partly | 3 hold, 1 fails | 2 |" in lines
-    names = [line.split("`")[1] for line in lines[2:]]
+    assert (
+        "| `diameter` | Figure 2 | holds partly | 3 hold, 1 fails | 2, quick |" in lines
+    )
+    assert lines[-1] == "Quick: fewer trials or smaller sizes than the paper's."
+    names = [line.split("`")[1] for line in lines[2:-2]]
     assert names == [name for name in experiments.names() if name in names]
     assert set(names) >= set(reports)
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_what_a_quick_run_wrote_says_so(tmp_path, quick):
+    report = experiments.run("sinusoids", quick=quick, out=tmp_path)
+    text = (report.folder / "verdict.md").read_text("utf-8")
+    assert text.startswith("- Quick: fewer trials or smaller sizes") is quick
+    assert ("uick" in text) is quick
+    summary = (tmp_path / "summary.md").read_text("utf-8")
+    assert ("uick" in summary) is quick
+    assert ("| 2 hold | 1 |" in summary) is not quick
 
 
 # --- Running
@@ -194,7 +215,7 @@ def test_names_and_descriptions():
 def test_unknown_names_and_wrong_settings():
     with pytest.raises(ValueError, match=r"`name` must be one of .sinusoids..*; got 'x'"):
         experiments.run("x")
-    with pytest.raises(ValueError, match=r"`trials` must be an integer of at least 2"):
+    with pytest.raises(ValueError, match=r"of at least 2 for approximation; got 1"):
         experiments.run("approximation", trials=1)
     with pytest.raises(TypeError, match=r"`trials` must be an integer"):
         experiments.run("diameter", trials=1.5)
@@ -276,7 +297,7 @@ def test_an_interruption_leaves_nothing_behind(monkeypatch, tmp_path):
     make_experiment(monkeypatch, draw_line, run=interrupt)
     with pytest.raises(KeyboardInterrupt):
         experiments.run("small", out=tmp_path)
-    assert not list((tmp_path / "small").iterdir())
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_place_that_cannot_be_written_to_is_found_before_the_work(
@@ -287,8 +308,25 @@ def test_a_place_that_cannot_be_written_to_is_found_before_the_work(
 
     make_experiment(monkeypatch, draw_line, run=never)
     (tmp_path / "file").write_text("")
-    with pytest.raises(OSError, match="file"):
+    with pytest.raises(ValueError, match=r"`out` must be a folder; `.*file` is a file\."):
         experiments.run("small", out=tmp_path / "file")
+    with pytest.raises(ValueError, match=r"`out` must be a folder; got an empty path"):
+        experiments.run("small", out="")
+    monkeypatch.setattr("os.access", lambda path, _: path != tmp_path)
+    with pytest.raises(ValueError, match=r"that can be written to; `.*` cannot\."):
+        experiments.run("small", out=tmp_path / "new" / "folder")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_failure_to_draw_leaves_no_empty_folder(monkeypatch, tmp_path):
+    def fail(_figure, _style):
+        msg = "no ink"
+        raise RuntimeError(msg)
+
+    make_experiment(monkeypatch, fail)
+    with pytest.raises(RuntimeError, match="no ink"):
+        experiments.run("small", out=tmp_path)
+    assert not list(tmp_path.iterdir())
 
 
 def test_cells_of_a_table():

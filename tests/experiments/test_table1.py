@@ -8,6 +8,7 @@ import scipy.sparse
 
 import fastmmd
 from fastmmd import experiments
+from fastmmd._errors import DataError
 from fastmmd.experiments import table1
 from fastmmd.experiments._bag_of_words import (
     CELLS_A_SIDE,
@@ -19,6 +20,7 @@ from fastmmd.experiments._bag_of_words import (
     normalised,
     read_bags,
 )
+from fastmmd.experiments._catalogue import find
 from fastmmd.experiments._experiment import Table
 
 # --- Images that are made
@@ -141,7 +143,9 @@ def test_norms_are_of_absolute_values():
 def test_scipy_files_with_labels_are_read(counts, tmp_path):
     plain = tmp_path / "plain.npz"
     scipy.sparse.save_npz(plain, counts)
-    with pytest.raises(ValueError, match=r"plain.npz lacks labels\. Write it by numpy"):
+    with pytest.raises(
+        ValueError, match=r"plain.npz` must .*; it lacks labels\. Write it by numpy"
+    ):
         read_bags(plain)
     with np.load(plain) as arrays:
         np.savez(tmp_path / "both.npz", **arrays, labels=np.arange(40) % 2)
@@ -152,20 +156,76 @@ def test_files_that_cannot_be_used(counts, tmp_path):
     labels = np.arange(40) % 2
     columns = scipy.sparse.csc_array(counts)
     path = save(tmp_path / "columns.npz", columns, labels, format=b"csc")
-    with pytest.raises(ValueError, match="lacks the CSR format"):
+    with pytest.raises(DataError, match="it lacks the CSR format"):
         read_bags(path)
     path = save(tmp_path / "three.npz", counts, np.arange(40) % 3)
-    with pytest.raises(ValueError, match=r"one of two values for each of the 40 rows.*3"):
+    with pytest.raises(DataError, match=r"one of two values for each of the 40 rows.*3"):
         read_bags(path)
     path = save(tmp_path / "short.npz", counts, labels[:-1])
-    with pytest.raises(ValueError, match=r"each of the 40 rows; got shape \(39,\)"):
+    with pytest.raises(DataError, match=r"each of the 40 rows; got shape \(39,\)"):
         read_bags(path)
     path = tmp_path / "text.npz"
     path.write_text("no archive", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"`data` must be a file in NumPy's .npz format"):
+    with pytest.raises(DataError, match=r"text.npz` must be a file in NumPy's") as caught:
         read_bags(path)
-    with pytest.raises(ValueError, match=r"must be a file in NumPy's"):
+    assert "pickle" not in str(caught.value)
+    with pytest.raises(DataError, match=r"missing.npz` must be a file; there is none\."):
         read_bags(tmp_path / "missing.npz")
+    with pytest.raises(DataError, match=r"must be a file in NumPy's"):
+        read_bags(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"data": [0.0, 0.0, 0.0, 0.0]}, "must hold numbers other than 0; it holds none"),
+        ({"data": [1.0, np.nan, 1.0, 1.0]}, "must hold finite numbers; some are not"),
+        ({"data": ["a", "b", "c", "d"]}, "whose parts fit together: could not convert"),
+        ({"data": [None] * 4}, "must hold arrays of numbers in NumPy's .npz format"),
+        ({"indices": [0, 1, 2, 3]}, "whose parts fit together: .*indices"),
+        ({"indices": [0, -1, 2, 0]}, "whose parts fit together: .*indices"),
+        ({"indptr": [0, 3, 2, 3, 4]}, "whose parts fit together: .*indptr"),
+        ({"indptr": [0, 1, 2]}, "whose parts fit together: .*index pointer"),
+        ({"shape": [4]}, "whose parts fit together: not enough values"),
+        ({"labels": [0, 0, 0, 1]}, "two rows of each sample"),
+        ({"bandwidth": -1.0}, "must be a number above 0; got -1.0"),
+        ({"bandwidth": "wide"}, "must be a number above 0; got wide"),
+    ],
+)
+def test_archives_that_make_no_sense(changes, message, tmp_path):
+    usual = {
+        "data": [1.0, 2.0, 3.0, 4.0],
+        "indices": [0, 1, 2, 0],
+        "indptr": [0, 1, 2, 3, 4],
+        "shape": [4, 3],
+        "labels": [0, 0, 1, 1],
+    }
+    path = tmp_path / "words.npz"
+    np.savez(path, **usual)
+    assert read_bags(path).x.shape == (2, 3)
+    np.savez(path, **usual | changes)
+    with pytest.raises(DataError, match=message):
+        read_bags(path)
+    # Before anything is computed.
+    with pytest.raises(DataError, match=message):
+        find("table1").settings(data=path)
+
+
+def test_a_damaged_archive(counts, tmp_path):
+    path = save(tmp_path / "words.npz", counts, np.arange(40) % 2)
+    content = bytearray(path.read_bytes())
+    content[200] ^= 255
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=r"in NumPy's .npz format, undamaged"):
+        read_bags(path)
+
+
+def test_samples_that_do_not_differ(counts, tmp_path):
+    twice = scipy.sparse.vstack([counts, counts], format="csr")
+    path = save(tmp_path / "words.npz", twice, np.repeat([0, 1], 40), bandwidth=0.2)
+    # Unbiased squared MMD of a sample and itself is negative.
+    with pytest.raises(DataError, match=r"two samples must differ: .* is -"):
+        experiments.run("table1", quick=True, trials=2, data=path)
 
 
 # --- The table

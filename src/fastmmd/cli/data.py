@@ -106,6 +106,9 @@ def load_sketch(path: DataPath, /) -> Sketch:
             hint = f" In `{folder}` there is {hint}." if there else ""
         msg = f"`{path}` must be a sketch file; there is none.{hint}"
         raise DataError(msg)
+    if is_way_out(file):
+        msg = f"`{path}` is a pipe, which cannot be read; write it to a file first."
+        raise DataError(msg)
     if not is_sketch(path):
         msg = f"`{path}` must be a sketch; it is none. `fastmmd test` takes data, too."
         raise DataError(msg)
@@ -125,6 +128,9 @@ def check_output(path: Path, /) -> Path:
     file = path.expanduser()
     if re.match(r"[a-z0-9+.-]+:/", os.fspath(path)):
         msg = f"--output must be a local file, to be copied where you want it; got `{path}`."
+        raise UsageError(msg)
+    if os.fspath(path) == "-":
+        msg = "--output must be a file; `-o /dev/stdout` writes to standard output."
         raise UsageError(msg)
     if file.is_dir():
         msg = f"--output must be a file; `{path}` is a folder."

@@ -48,7 +48,16 @@ _OPTIONS = {
             "format",
         ),
         *("kernel", "kinds", "level", "like", "margin", "max_levels", "missing"),
-        *("n_resamples", "sample_rows", "scale", "stream", "trials", "types", "where"),
+        *(
+            "n_resamples",
+            "out",
+            "sample_rows",
+            "scale",
+            "stream",
+            "trials",
+            "types",
+            "where",
+        ),
     )
 } | {"n_threads": "--threads", "n_bins": "--bins", "rng": "--seed", "seed": "--seed"}
 """What the library calls a parameter, and what it is called here."""
@@ -117,7 +126,13 @@ def translate(text: str, /) -> str:
 def usage_message(error: CycloptsError, arguments: Sequence[str], /) -> str:
     """Return one line about words that do not fit a command."""
     text = " ".join(str(error).split())
-    if "-" in arguments:
+    before = arguments[arguments.index("-") - 1] if "-" in arguments[1:] else ""
+    if before in ("-o", "--output"):
+        text = (
+            "`-` stands for no output: `-o /dev/stdout` writes the sketch to standard "
+            "output."
+        )
+    elif "-" in arguments:
         text = (
             "`-` stands for no data: they are read more than once, so write what comes from "
             "a pipe to a file first."

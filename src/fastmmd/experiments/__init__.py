@@ -17,7 +17,7 @@ from fastmmd.experiments._catalogue import NAMES, find
 from fastmmd.experiments._experiment import Step, Verdict
 from fastmmd.experiments._report import Report
 from fastmmd.experiments._style import require_matplotlib
-from fastmmd.experiments._write import replacing, write, write_summary
+from fastmmd.experiments._write import check_out, replacing, write, write_summary
 
 if TYPE_CHECKING:
     import os
@@ -98,6 +98,10 @@ def run(
 
     Raises
     ------
+    ValueError
+        If a setting does not suit the experiment, or `out` cannot be written to.
+    DataError
+        If `data` cannot be read or used.
     MissingDependencyError
         If files are asked for and matplotlib is not installed.
 
@@ -133,9 +137,9 @@ def run(
     if out is None:
         return compute()
     require_matplotlib()
-    folder = Path(out).expanduser() / name
+    folder = check_out(out, name)
+    report = compute()
     with replacing(folder) as new:
-        report = compute()
         files = write(report, new)
     write_summary(folder.parent)
     return replace(report, folder=folder, files=tuple(files))

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import zipfile
+import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
+
+from fastmmd._errors import DataError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -193,40 +197,88 @@ def read_bags(path: Path, /) -> Bags:
     The file has the arrays of ``scipy.sparse.save_npz`` for a CSR matrix, ``data``,
     ``indices``, ``indptr`` and ``shape``; ``labels`` with two different values, of which
     the smaller is the first sample; and, if the paper's does not suit them, ``bandwidth``.
-    Rows are divided by the sum of their absolute values.
+    Rows are divided by the sum of their absolute values. Everything is checked.
     """
-    from scipy.sparse import csr_array
+    arrays = _arrays(path)
+    matrix = _matrix(arrays, path)
+    labels, n_rows = arrays["labels"], matrix.shape[0]
+    values = np.unique(labels)
+    if labels.shape != (n_rows,) or len(values) != 2:
+        msg = (
+            f"`labels` must have one of two values for each of the {n_rows} rows; got "
+            f"shape {labels.shape} and {len(values)} values."
+        )
+        raise DataError(msg)
+    x, y = (normalised(matrix[labels == value]) for value in values)
+    if min(x.shape[0], y.shape[0]) < 2:
+        msg = f"`labels` must name two rows of each sample at least; {path} does not."
+        raise DataError(msg)
+    return Bags(x, y, _bandwidth(arrays, path))
 
+
+def _arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
+    """Return the arrays of an archive, or say why it is none."""
+    if not path.exists():
+        msg = f"`{path}` must be a file; there is none."
+        raise DataError(msg)
+    if not path.is_file() or not zipfile.is_zipfile(path):
+        msg = f"`{path}` must be a file in NumPy's .npz format; it is something else."
+        raise DataError(msg)
     try:
         with np.load(path, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
-    except (ValueError, OSError, AttributeError) as error:
-        msg = f"`data` must be a file in NumPy's .npz format; got {path}: {error}"
-        raise ValueError(msg) from error
+    except (ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        # What NumPy says of Python objects is advice to trust the file.
+        msg = f"`{path}` must hold arrays of numbers in NumPy's .npz format, undamaged."
+        raise DataError(msg) from error
     missing = [name for name in (*_ARRAYS, "labels") if name not in arrays]
     if missing or arrays.get("format", np.array(b"csr")).item() not in (b"csr", "csr"):
         msg = (
-            f"`data` must hold a CSR matrix and its labels; {path} lacks "
+            f"`{path}` must hold a CSR matrix and its labels; it lacks "
             f"{', '.join(missing) or 'the CSR format'}. Write it by numpy.savez(file, "
             "data=m.data, indices=m.indices, indptr=m.indptr, shape=m.shape, "
             "labels=labels)."
         )
-        raise ValueError(msg)
-    shape = tuple(int(n) for n in arrays["shape"])
-    # Indices of any width are welcome; SciPy wants signed ones.
-    parts = (arrays["indices"].astype(np.int64), arrays["indptr"].astype(np.int64))
-    matrix = csr_array((arrays["data"].astype(np.float64), *parts), shape=shape)
-    labels = arrays["labels"]
-    values = np.unique(labels)
-    if labels.shape != shape[:1] or len(values) != 2:
-        msg = (
-            f"`labels` must have one of two values for each of the {shape[0]} rows; got "
-            f"shape {labels.shape} and {len(values)} values."
-        )
-        raise ValueError(msg)
-    given = arrays.get("bandwidth")
-    x, y = (normalised(matrix[labels == value]) for value in values)
-    return Bags(x, y, None if given is None else float(given))
+        raise DataError(msg)
+    return arrays
+
+
+def _matrix(arrays: dict[str, npt.NDArray[Any]], path: Path) -> Any:
+    """Return the matrix of an archive, its parts consistent and its numbers usable."""
+    from scipy.sparse import csr_array
+
+    try:
+        rows, columns = (int(n) for n in arrays["shape"])
+        # Indices of any width are welcome; SciPy wants signed ones.
+        parts = (arrays["indices"].astype(np.int64), arrays["indptr"].astype(np.int64))
+        data = arrays["data"].astype(np.float64)
+        matrix = csr_array((data, *parts), shape=(rows, columns))
+        # In full: an index that is out of range would be read from foreign memory.
+        matrix.check_format(full_check=True)
+    except (ValueError, TypeError) as error:
+        msg = f"`{path}` must hold a CSR matrix whose parts fit together: {error}."
+        raise DataError(msg) from error
+    if not np.isfinite(data).all():
+        msg = f"`{path}` must hold finite numbers; some are not."
+        raise DataError(msg)
+    if not data.any():
+        msg = f"`{path}` must hold numbers other than 0; it holds none."
+        raise DataError(msg)
+    return matrix
+
+
+def _bandwidth(arrays: dict[str, npt.NDArray[Any]], path: Path) -> float | None:
+    if "bandwidth" not in arrays:
+        return None
+    given = arrays["bandwidth"]
+    if (
+        given.size != 1
+        or given.dtype.kind not in "iuf"
+        or not 0.0 < given.item() < np.inf
+    ):
+        msg = f"`bandwidth` in `{path}` must be a number above 0; got {given}."
+        raise DataError(msg)
+    return float(given.item())
 
 
 def normalised(matrix: Any, /) -> Any:

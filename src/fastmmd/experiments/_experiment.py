@@ -249,8 +249,8 @@ class Experiment:
         where nothing is repeated.
     run : callable
         Computes everything.
-    takes_data : bool
-        Whether it can use data of the user's own.
+    check_data : callable, optional
+        Raises if a file cannot be the user's own data; None where it takes none.
     """
 
     name: str
@@ -260,7 +260,12 @@ class Experiment:
     trials: int = 1
     quick_trials: int = 1
     fewest_trials: int = 1
-    takes_data: bool = False
+    check_data: Callable[[Path], object] | None = field(default=None, repr=False)
+
+    @property
+    def takes_data(self) -> bool:
+        """Whether it can use data of the user's own."""
+        return self.check_data is not None
 
     def settings(
         self,
@@ -271,17 +276,27 @@ class Experiment:
         data: Path | None = None,
         progress: Callable[[Step], None] | None = None,
     ) -> Settings:
-        """Return checked settings of one run."""
-        if data is not None and not self.takes_data:
-            msg = f"`data` must be left out: {self.name} makes its own data."
-            raise ValueError(msg)
+        """Return checked settings of one run; the data, too, are found usable or not."""
         if trials is None:
             trials = self.quick_trials if quick else self.trials
+        trials = check_count(trials, name="trials")
+        if trials < self.fewest_trials:
+            msg = (
+                f"`trials` must be an integer of at least {self.fewest_trials} for "
+                f"{self.name}; got {trials}."
+            )
+            raise ValueError(msg)
+        seed = check_count(seed, name="seed", minimum=0)
+        if data is not None:
+            if self.check_data is None:
+                msg = f"`data` must be left out: {self.name} makes its own data."
+                raise ValueError(msg)
+            self.check_data(data)
         return Settings(
             experiment=self.name,
-            trials=check_count(trials, name="trials", minimum=self.fewest_trials),
+            trials=trials,
             quick=quick,
-            seed=check_count(seed, name="seed", minimum=0),
+            seed=seed,
             data=data,
             progress=progress,
         )

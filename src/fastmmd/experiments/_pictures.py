@@ -41,20 +41,23 @@ def draw_times(
     *,
     extrapolated: tuple[str, ...] = (),
 ) -> None:
-    """Draw the time of each method, the shortest on top, with the paper's where known."""
+    """Draw the time of each method, the shortest on top, with the paper's where known.
+
+    What is extrapolated is hollow and says so.
+    """
     names = sorted(seconds, key=lambda method: -seconds[method])
     for place, method in enumerate(names):
         took = seconds[method]
         if method in paper:
             axes.plot([took, paper[method]], [place] * 2, color=style.faint, lw=2.5)
             axes.plot(paper[method], place, **hollow(style, method, markersize=6.0))
-        axes.plot(
-            took,
-            place,
-            **style.line(method, linestyle="none", label=None, markersize=8.0),
-        )
+        guessed = method in extrapolated
+        look = {"linestyle": "none", "label": None, "markersize": 8.0}
+        marker = hollow(style, method, **look) if guessed else style.line(method, **look)
+        axes.plot(took, place, **marker)
+        text = short_time(took)
         axes.annotate(
-            ("about " if method in extrapolated else "") + short_time(took),
+            f"about {text}, extrapolated" if guessed else text,
             (took, place),
             (0, 7),
             textcoords="offset points",

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from fastmmd.experiments._experiment import Holds, Outcome, Verdict
 
 
+QUICK = "fewer trials or smaller sizes than the paper's"
+"""What is said of every result of a quick run."""
+
+
 @final
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Report:
@@ -93,7 +97,8 @@ class Report:
 
     def to_markdown(self) -> str:
         """Return the verdicts and notes as Markdown without headings."""
-        parts = [
+        parts = [f"Quick: {QUICK}."] if self.quick else []
+        parts += [
             f"**{verdict.holds.capitalize()}.** *{verdict.claim}* {verdict.measured} "
             f"({verdict.rule})"
             for verdict in self.verdicts

@@ -75,8 +75,8 @@ class Style:
     ink, muted, faint : str
         Text and axes; remarks; grid lines and outlines.
     page : str
-        The colour of the page, for what must cover something. Pictures themselves have
-        no background.
+        The colour of the page, for what must cover something, and the background of PNG
+        files, which are looked at on their own; SVG files have none.
     first, second, third : str
         The two samples, and what is said about both.
     """
@@ -195,13 +195,15 @@ def save(picture: Picture, folder: Path, /) -> list[Path]:
             figure = Figure(figsize=picture.size, layout="constrained")
             FigureCanvasAgg(figure)
             picture.draw(figure, style)
-            for ending, metadata in (
-                ("png", {"Software": None}),
+            for ending, ground, metadata in (
+                ("png", style.page, {"Software": None}),
                 # Without a date, so that the same picture is the same file.
-                ("svg", {"Date": None, "Creator": None, "Title": picture.about}),
+                ("svg", "none", {"Date": None, "Creator": None, "Title": picture.about}),
             ):
                 path = folder / f"{picture.name}{style.suffix}.{ending}"
-                figure.savefig(path, dpi=_DOTS_PER_INCH, metadata=metadata)
+                figure.savefig(
+                    path, dpi=_DOTS_PER_INCH, facecolor=ground, metadata=metadata
+                )
                 files.append(path)
     return files
 

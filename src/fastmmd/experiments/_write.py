@@ -8,6 +8,7 @@ import importlib.metadata
 import io
 import json
 import numbers
+import os
 import platform
 import shutil
 import tempfile
@@ -19,6 +20,7 @@ import numpy as np
 from fastmmd._files import move_file, writing
 from fastmmd._threads import n_threads
 from fastmmd.experiments._catalogue import NAMES
+from fastmmd.experiments._report import QUICK
 from fastmmd.experiments._style import save
 
 if TYPE_CHECKING:
@@ -30,13 +32,33 @@ if TYPE_CHECKING:
 _PACKAGES = ("fastmmd", "numpy", "scipy", "finufft", "matplotlib")
 
 
+def check_out(out: str | os.PathLike[str], name: str, /) -> Path:
+    """Return the folder of an experiment, which can be made and written to, not yet made.
+
+    A place that cannot be written to is found before the work, not after it.
+    """
+    if not os.fspath(out):
+        msg = "`out` must be a folder; got an empty path."
+        raise ValueError(msg)
+    folder = Path(out).expanduser() / name
+    there = next(each for each in (folder, *folder.parents) if each.exists())
+    if not there.is_dir():
+        msg = f"`out` must be a folder; `{there}` is a file."
+        raise ValueError(msg)
+    if not os.access(there, os.W_OK):
+        msg = f"`out` must be a folder that can be written to; `{there}` cannot."
+        raise ValueError(msg)
+    return folder
+
+
 @contextlib.contextmanager
 def replacing(folder: Path, /) -> Iterator[Path]:
     """Yield a new folder inside `folder` whose files move up when all are complete.
 
-    It is made at once: a place that cannot be written to is found before the work, not
-    after it. If something fails, what was in `folder` before is still there.
+    If something fails, what was in `folder` before is still there, and no empty folder
+    is left where there was none.
     """
+    known = folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
     new = Path(tempfile.mkdtemp(prefix=".new-", dir=folder))
     try:
@@ -45,6 +67,10 @@ def replacing(folder: Path, /) -> Iterator[Path]:
             move_file(file, folder / file.name)
     finally:
         shutil.rmtree(new, ignore_errors=True)
+        if not known:
+            # Only an empty one goes.
+            with contextlib.suppress(OSError):
+                folder.rmdir()
 
 
 def write(report: Report, folder: Path, /) -> list[str]:
@@ -66,6 +92,7 @@ def write_summary(folder: Path, /) -> None:
         "| experiment | paper | verdict | claims | trials |",
         "|---|---|---|---|---|",
     ]
+    some_quick = False
     for name in NAMES:
         file = folder / name / "conditions.json"
         if not file.exists():
@@ -76,8 +103,12 @@ def write_summary(folder: Path, /) -> None:
             for word, n in found["claims"].items()
             if n
         )
-        cells = (f"`{name}`", found["paper"], found["holds"], claims, found["trials"])
-        lines.append("| " + " | ".join(map(str, cells)) + " |")
+        trials = f"{found['trials']}{', quick' if found['quick'] else ''}"
+        cells = (f"`{name}`", found["paper"], found["holds"], claims, trials)
+        lines.append("| " + " | ".join(cells) + " |")
+        some_quick |= found["quick"]
+    if some_quick:
+        lines += ["", f"Quick: {QUICK}."]
     with writing(folder / "summary.md") as stream:
         stream.write(("\n".join(lines) + "\n").encode())
 

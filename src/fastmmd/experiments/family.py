@@ -136,7 +136,8 @@ _NOTES = (
     ),
     (
         "Squared estimates are right on average at every bandwidth; their roots, which the "
-        "paper shows, are not near 0, where negative squares become 0."
+        "paper shows, are not near 0, where negative squares become 0. Where all are "
+        "negative the root has no deviation, and lines end."
     ),
     (
         "Fastfood draws the lengths of its frequencies one from each part of their law, not "
@@ -338,6 +339,7 @@ def _draw_values(
 
 
 def _draw_deviations(axes: Any, style: Style, values: Table) -> None:
+    ends = []
     for method in METHODS:
         series = _series(values, "unbiased", method)
         shown = series["deviation_mmd"] > 0.0
@@ -345,6 +347,18 @@ def _draw_deviations(axes: Any, style: Style, values: Table) -> None:
             series["bandwidth"][shown],
             series["deviation_mmd"][shown],
             **style.line(method, markersize=4.2),
+        )
+        if shown.any() and not shown[-1]:
+            ends.append(series["bandwidth"][shown][-1])
+    if ends:
+        axes.annotate(
+            "then 0\nin every\ntrial",
+            (max(ends), 0.0),
+            (8, 8),
+            xycoords=("data", "axes fraction"),
+            textcoords="offset points",
+            fontsize=8.5,
+            color=style.muted,
         )
     log_axis(axes.xaxis, _TICKS)
     log_axis(axes.yaxis, (0.001, 0.01, 0.1))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastmmd._errors import DataError
 from fastmmd._mmd import mmd
 from fastmmd.estimators import Block, Exact, Fastfood, Fourier, Linear, Method
 from fastmmd.experiments._bag_of_words import N_IMAGES, Bags, make_bags, read_bags
@@ -119,6 +120,13 @@ def run(settings: Settings) -> Outcome:
         exact, exact_seconds = timed(
             lambda: mmd(data.x, data.y, kernel=kernel, method=Exact())
         )
+    if exact.mmd2 <= 0.0:
+        # Errors are shares of it.
+        msg = (
+            "the two samples must differ: their exact unbiased squared MMD is "
+            f"{exact.mmd2:.2g}, and must be above 0."
+        )
+        raise DataError(msg)
     values, seconds = repeat(settings, data, kernel, n_frequencies)
     accuracy = _accuracy(exact.mmd2, values)
     seconds_of = _times(exact_seconds, dense_seconds(data, bandwidth), seconds)
@@ -353,5 +361,5 @@ EXPERIMENT = Experiment(
     trials=10,
     quick_trials=4,
     fewest_trials=2,
-    takes_data=True,
+    check_data=read_bags,
 )

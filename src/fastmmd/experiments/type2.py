@@ -459,12 +459,24 @@ def _draw_numbers(axes: Any, style: Style, numbers: Table) -> None:
 def _draw_ratios(axes: Any, style: Style, ratios: Table) -> None:
     values = sorted(set(ratios.columns["ratio"]))
     # Tests by exact MMD nearly coincide: Bootstrap is a broad line below the others, which
-    # take turns to mark it.
+    # become narrower, show each other through the gaps of their dashes and take turns to
+    # be marked.
     looks: dict[str, dict[str, Any]] = {
         "bootstrap": {"lw": 6.0, "alpha": 0.25, "marker": "", "solid_capstyle": "round"},
         **{
-            test: {"lw": 1.2, "markevery": (place, 3)}
-            for place, test in enumerate(("pearson", "spectrum", "gamma"))
+            test: {
+                "lw": width,
+                "linestyle": dashes,
+                "markevery": (place, 3),
+                "markersize": 6.5,
+            }
+            for place, (test, width, dashes) in enumerate(
+                (
+                    ("pearson", 4.0, "-"),
+                    ("spectrum", 2.2, (0, (3.0, 5.0))),
+                    ("gamma", 2.2, (4, (3.0, 5.0))),
+                )
+            )
         },
         "bins": {"lw": 1.4},
     }

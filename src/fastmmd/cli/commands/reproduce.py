@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,12 +19,14 @@ if TYPE_CHECKING:
     from fastmmd.experiments import Report
 
 _ALL = "all"
+_OUT = "fastmmd-reproduced"
+_OF_THE_PAPER = re.compile(r"\b(fig|figure|table)\.? ?(\d+)\b", re.IGNORECASE)
 
 
 def reproduce(
     *names: Annotated[str, Parameter(name="name", metavar="NAME")],
     trials: int | None = None,
-    out: Annotated[Path, Parameter(metavar="FOLDER")] = Path("fastmmd-reproduced"),
+    out: Annotated[str, Parameter(metavar="FOLDER")] = _OUT,
     quick: Flag = False,
     seed: int = 0,
     data: Annotated[Path | None, Parameter(metavar="FILE")] = None,
@@ -39,13 +43,13 @@ def reproduce(
     Parameters
     ----------
     names
-        Experiments, or "all".
+        Experiments, by name or as figure5, or "all".
     trials
-        Repetitions; by default those of the paper.
+        Repetitions; by default those of the paper. At least 6 for flowchart, 2 for most.
     out
-        Where to write, by default fastmmd-reproduced; files are replaced only when complete.
+        Where to write; files are replaced only when complete.
     quick
-        Rough answers: fewer repetitions and smaller sizes.
+        Rough answers: fewer repetitions and smaller sizes, and marked as such.
     seed
         Source of all randomness: the same seed gives the same numbers, times apart.
     data
@@ -55,10 +59,12 @@ def reproduce(
     """
     from fastmmd import experiments
 
-    if list_ or not names:
+    asked = quick or seed != 0 or out != _OUT or trials is not None or data is not None
+    if list_ or not (names or asked):
         return _list(output)
     chosen = _chosen(names, experiments.names())
     takers = _takers_of_data(chosen) if data is not None else ()
+    _check(chosen, takers, trials=trials, seed=seed, out=out, data=data)
     reports: list[Report] = []
     with watching_experiments(len(chosen), quiet=output.quiet or output.json) as watcher:
         for name in chosen:
@@ -83,14 +89,56 @@ def reproduce(
 
 def _chosen(names: tuple[str, ...], known: tuple[str, ...]) -> tuple[str, ...]:
     """Return the names of the experiments to run, each once."""
-    if _ALL in names:
-        return known
-    for name in names:
-        if name not in known:
-            listed = ", ".join((*known, _ALL))
-            msg = f"`{name}` must be the name of an experiment: {listed}."
+    words = _names_of_figures(names)
+    if not words:
+        msg = (
+            f"reproduce needs the name of an experiment, or `{_ALL}`; got none. `fastmmd "
+            "reproduce` lists them."
+        )
+        raise UsageError(msg)
+    choices = (*known, _ALL)
+    for word in words:
+        if word not in choices:
+            near = difflib.get_close_matches(word.lower(), choices, n=1)
+            hint = f" Did you mean `{near[0]}`?" if near else ""
+            listed = ", ".join(choices)
+            msg = f"`{word}` must be the name of an experiment: {listed}.{hint}"
             raise UsageError(msg)
-    return tuple(dict.fromkeys(names))
+    return known if _ALL in words else tuple(dict.fromkeys(words))
+
+
+def _names_of_figures(names: tuple[str, ...]) -> list[str]:
+    """Return the words, with the name of the experiment for `fig5`, `Figure 5`, `table 1`."""
+    from fastmmd.experiments import describe
+
+    by_paper = {each["paper"].lower(): each["name"] for each in describe()}
+
+    def name(match: re.Match[str]) -> str:
+        kind = "table" if match[1].lower() == "table" else "figure"
+        return by_paper.get(f"{kind} {match[2]}", match[0].replace(" ", ""))
+
+    return _OF_THE_PAPER.sub(name, " ".join(names)).split()
+
+
+def _check(
+    chosen: tuple[str, ...],
+    takers: tuple[str, ...],
+    *,
+    trials: int | None,
+    seed: int,
+    out: str,
+    data: Path | None,
+) -> None:
+    """Raise for what any of the experiments would refuse, before the first of them runs."""
+    from fastmmd.experiments._catalogue import find
+    from fastmmd.experiments._write import check_out
+
+    # The one that asks for most first: what it takes, the others take, too.
+    for name in sorted(chosen, key=lambda name: -find(name).fewest_trials):
+        find(name).settings(trials=trials, seed=seed)
+        check_out(out, name)
+    for name in takers:
+        find(name).settings(data=data)
 
 
 def _takers_of_data(chosen: tuple[str, ...]) -> tuple[str, ...]:
@@ -124,11 +172,15 @@ def _headline(report: Report) -> str:
 
 
 def _fields(report: Report) -> Fields:
+    from fastmmd.experiments._report import QUICK
+
     fields: Fields = []
     for verdict in report.verdicts:
         fields += [("claim", verdict.claim), ("measured", verdict.measured)]
         fields.append((verdict.holds, verdict.rule))
     fields += [("note", note) for note in report.outcome.notes]
+    if report.quick:
+        fields.append(("quick", QUICK[:1].upper() + QUICK[1:] + "."))
     took = f"{count(report.trials, 'trial')}, {duration(report.seconds)}"
     where = os.fspath(report.folder) if report.folder is not None else ""
     return [*fields, ("run", took), ("files", f"{len(report.files)} in {where}")]
