@@ -1,4 +1,4 @@
-"""Sketch two folders of files on Spark, test them, and keep the sketches.
+"""Sketch two folders of files on Spark and test them.
 
 ``python examples/spark_sketch.py OLD NEW``, with folders, patterns or URLs of Parquet, CSV or
 other files. Without arguments it writes some small files and takes those.

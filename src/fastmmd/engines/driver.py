@@ -98,8 +98,7 @@ def open_files(data: Any, /, *, name: str, also: str) -> Source:
         module = "fastmmd" if array else "fastmmd.tables"
         msg = (
             f"`{name}` must be a path, a list of paths, a Source or {also}; got {what} in "
-            f"the memory of this process. `{module}` takes it without an engine: "
-            f"`{module}.two_sample_test(x, y)`."
+            f"the memory of this process. `{module}` takes it without an engine."
         )
         raise TypeError(msg)
     if not isinstance(data, (str, os.PathLike, list, tuple, Source)):

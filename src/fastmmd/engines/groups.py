@@ -112,6 +112,9 @@ def _plain(column: pa.Array, name: str) -> pa.Array:
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     if column.null_count:
-        msg = f"`{name}` must have a value in every row; {column.null_count} have none."
+        msg = f"`{name}` must have a value in every row; some have none. Leave them out first."
         raise DataError(msg)
+    # Minus zero is zero, as in Spark's own groups.
+    if pa.types.is_floating(column.type):
+        column = pc.add(column, pa.scalar(0.0, column.type))
     return column

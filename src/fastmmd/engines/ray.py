@@ -7,6 +7,7 @@ connected to; without one, Ray starts its own on this machine.
 from __future__ import annotations
 
 import secrets
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
@@ -205,6 +206,7 @@ class _Ray(Adapter):
     def reduce(self, data: Any, work: Work, /) -> bytes:
         if not ray.is_initialized():
             ray.init()
+        warn_waiting(self.n_threads)
         ladder = _Ladder(ray.put(work))
         if isinstance(data, Source):
             self._add_files(data, ladder)
@@ -233,6 +235,18 @@ class _Ray(Adapter):
             running.append(on_files.remote(ladder.work, task))
         while running:
             running = ladder.take_ready(running)
+
+
+def warn_waiting(n_threads: int, /) -> None:
+    """Warn if no machine of the cluster has so many processors, now: tasks wait for one."""
+    nodes = [node["Resources"].get("CPU", 0) for node in ray.nodes() if node["Alive"]]
+    most = int(max(nodes, default=0))
+    if n_threads > max(most, 1):
+        msg = (
+            f"`n_threads` is {n_threads}, and no machine of the cluster has more than {most} "
+            "processors: tasks wait until one joins that has."
+        )
+        warnings.warn(msg, RuntimeWarning, stacklevel=2)
 
 
 @final
@@ -298,5 +312,11 @@ class _OnBlock:
 
 
 def _outcomes(found: Any) -> list[bytes]:
-    """Return outcomes that came as they are or in a block, which may hold several."""
-    return [found] if isinstance(found, bytes) else found.column(_COLUMN).to_pylist()
+    """Return outcomes that came as they are or in a block, which may hold several.
+
+    Ray does no work on an empty block, but gives it on as it is.
+    """
+    if isinstance(found, bytes):
+        return [found]
+    empty = _COLUMN not in found.column_names
+    return [] if empty else found.column(_COLUMN).to_pylist()

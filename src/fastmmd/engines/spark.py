@@ -109,8 +109,8 @@ def sketch(
         A sketch to be comparable with; then none of the options up to `rng` may be given.
         Else they are chosen from a sample, in a first pass over the data.
     by : str, optional
-        For a data frame: a column, for instance of days. Then there is one sketch for each
-        of its values, and the result is a data frame.
+        For a data frame: a column, for instance of days, with a value in every row. Then
+        there is one sketch for each of its values, and the result is a data frame.
     columns, exclude, scale, missing, kinds, max_levels, kernel, n_bins, rng : optional
         As in `fastmmd.tables.sketch_source`.
     stream : str, bytes or int, optional
@@ -275,7 +275,9 @@ def merge_sketches(frame: Any, /, *, column: str = "sketch") -> Sketch:
 def _check_sketches(frame: Any, column: Any) -> None:
     """Raise if a data frame has no column of bytes with this name."""
     if not hasattr(frame, "mapInArrow"):
-        msg = f"`frame` must be a data frame of Spark; got {type(frame).__name__}."
+        kind = type(frame)
+        got = f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
+        msg = f"`frame` must be a data frame of Spark; got {got}."
         raise TypeError(msg)
     if column not in frame.columns:
         names = ", ".join(f"`{name}`" for name in frame.columns)
@@ -323,7 +325,15 @@ def _exploded(column: str, length: int, names: str) -> str:
 
 def _merge_strictly(outcomes: Iterable[bytes]) -> bytes:
     """Merge sketches of different data: a stream that comes twice is refused."""
-    return merge_bytes(outcomes, parts=False)
+
+    def present() -> Iterator[bytes]:
+        for outcome in outcomes:
+            if not outcome:
+                msg = "there must be a sketch in every row; one has none. Leave it out."
+                raise DataError(msg)
+            yield outcome
+
+    return merge_bytes(present(), parts=False)
 
 
 @final
@@ -357,7 +367,8 @@ class _Spark(Adapter):
         else:
             levels = _levels(_MANY, last)
             numbered = with_place(data.data)
-            found = numbered.mapInArrow(_OnPartition(work, levels[0]), _OUTCOMES)
+            on_partition = _OnPartition(work, levels[0], tuple(data.data.columns))
+            found = numbered.mapInArrow(on_partition, _OUTCOMES)
         return work.merge(collect_outcomes(found, work.merge, levels))
 
 
@@ -394,9 +405,13 @@ def collect_outcomes(
 
 
 def with_place(frame: Any, /) -> Any:
-    """Return a data frame with a further column, the number of the row's partition."""
-    names = map(_quoted, frame.columns)
-    return frame.selectExpr(*names, f"spark_partition_id() AS `{_PLACE}`")
+    """Return a data frame with a further column, the number of the row's partition.
+
+    Columns are called by their number: Spark takes a dot in a name for a part of a structure,
+    and two that differ in capitals alone for one.
+    """
+    numbered = frame.toDF(*(f"column_{i}" for i in range(len(frame.columns))))
+    return numbered.selectExpr("*", f"spark_partition_id() AS `{_PLACE}`")
 
 
 def _quoted(name: str) -> str:
@@ -427,9 +442,10 @@ class _OnPartition:
 
     work: Work
     buckets: int
+    names: tuple[str, ...]
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        place, rows = split_place(batches)
+        place, rows = split_place(batches, self.names)
         if place is not None:
             part = f"partition {place}"
             outcome = self.work.on_batches(rows, part=part, place=place)
@@ -472,19 +488,20 @@ class _Cut:
 
 
 def split_place(
-    batches: Iterable[pa.RecordBatch], /
+    batches: Iterable[pa.RecordBatch], names: Sequence[str], /
 ) -> tuple[int | None, Iterator[pa.RecordBatch]]:
-    """Return the number of the partition, None if it is empty, and its rows without it."""
+    """Return the number of the partition, None if it is empty, and its rows without it.
+
+    The number is the last column; the others get their own names again.
+    """
     filled = (batch for batch in batches if batch.num_rows)
     first = next(filled, None)
     if first is None:
         return None, iter(())
 
     def rows() -> Iterator[pa.RecordBatch]:
-        names = [name for name in first.schema.names if name != _PLACE]
-        yield first.select(names)
-        for batch in filled:
-            yield batch.select(names)
+        for batch in itertools.chain([first], filled):
+            yield pa.RecordBatch.from_arrays(batch.columns[:-1], names=list(names))
 
     return first.column(_PLACE)[0].as_py(), rows()
 
@@ -515,8 +532,12 @@ def _sketch_groups(
     if isinstance(source, Source):
         msg = "`by` must be left out for files; read them by Spark, `spark.read.parquet(…)`."
         raise TypeError(msg)
+    if not isinstance(by, str):
+        msg = f"`by` must be the name of one column; got {type(by).__name__}."
+        raise TypeError(msg)
     if by not in source.schema.names:
-        msg = f"`by` must name a column of the data; got {by!r}."
+        names = ", ".join(f"`{name}`" for name in source.schema.names)
+        msg = f"`by` must name a column of the data; got {by!r}. They have {names}."
         raise ValueError(msg)
     if by == "sketch":
         msg = (
@@ -539,7 +560,7 @@ def _sketch_groups(
         like=like is not None,
     )
     cut = f"value {type_}, bucket long, place long, number long, {pieces.SCHEMA}"
-    found = with_place(data).mapInArrow(_OnGroups(work), cut)
+    found = with_place(data).mapInArrow(_OnGroups(work, tuple(data.columns)), cut)
     # Twice: a value may be in all of thousands of partitions.
     found = _together(found, "value", "bucket").mapInArrow(_MergeGroups(), cut)
     found = _together(found, _SPREAD, "value")
@@ -558,9 +579,10 @@ class _OnGroups:
     """From the rows of a partition to sketches of values."""
 
     work: Grouping
+    names: tuple[str, ...]
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        place, rows = split_place(batches)
+        place, rows = split_place(batches, self.names)
         if place is not None:
             found = self.work.on_batches(rows, part=f"partition {place}")
             for number, (value, data) in enumerate(found):

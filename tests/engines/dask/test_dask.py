@@ -182,8 +182,8 @@ def test_what_is_not_taken(old):
         two_sample_test(da.zeros((5, 2), dtype=complex), da.zeros((5, 2)))
     taken = "must be a path, a list of paths, a Source or a DataFrame or an Array of Dask"
     for data, message in (
-        (np.zeros((5, 2)), "an array in the memory .*`fastmmd.two_sample_test"),
-        (frame.compute(), "a pandas table in the memory .*`fastmmd.tables.two_sample"),
+        (np.zeros((5, 2)), "an array in the memory .*`fastmmd` takes it"),
+        (frame.compute(), "a pandas table in the memory .*`fastmmd.tables` takes it"),
         (dask.bag.from_sequence([1, 2]), "got Bag"),
         (dask.delayed(1), "got Delayed"),
     ):

@@ -67,6 +67,26 @@ def test_data_sets(old, new):
     assert (result.n_x, result.n_y) == (9000, 5995)
 
 
+def test_empty_data_sets(old):
+    """Ray gives empty blocks on without any work."""
+    some = ray.data.read_parquet(str(old))
+    none = some.filter(lambda _: False)
+    like = tables.sketch_source(old, **PLAIN)
+    for call in (
+        lambda: sketch(none, **PLAIN),
+        lambda: sketch(none, like=like, key="key"),
+        lambda: two_sample_test(some, none, missing="drop", **PLAIN),
+    ):
+        with pytest.raises(DataError, match="must have at least one row; it has none"):
+            call()
+
+
+def test_more_threads_than_any_machine_has():
+    with pytest.warns(RuntimeWarning, match="`n_threads` is 64, and no machine"):
+        engine.warn_waiting(64)
+    engine.warn_waiting(1)
+
+
 def test_a_key_makes_blocks_irrelevant(old):
     data = ray.data.read_parquet(str(old))
     sketches = [
@@ -99,7 +119,7 @@ def test_what_cannot_be_is_found_before_the_work(old, monkeypatch):
         two_sample_test(frame, frame, level=2.0)
     taken = "`data` must be a path, a list of paths, a Source or a Dataset of Ray"
     for data, message in (
-        (np.zeros((5, 2)), "an array in the memory .*`fastmmd.two_sample_test"),
+        (np.zeros((5, 2)), "an array in the memory .*`fastmmd` takes it"),
         (engine_data.table(10, 0), "a pyarrow table in the memory"),
         (frame.groupby("level"), "got GroupedData"),
     ):

@@ -153,7 +153,9 @@ def test_daily_sketches_merge_into_any_window(spark, old, tmp_path):
         merge_sketches(days, column="bytes")
     with pytest.raises(TypeError, match=r"must name a column of bytes.* is of date"):
         merge_sketches(days, column="day")
-    with pytest.raises(TypeError, match="must be a data frame of Spark; got list"):
+    with pytest.raises(
+        TypeError, match=r"must be a data frame of Spark; got builtins.list"
+    ):
         merge_sketches([rows["2018-01-31"]])
 
 
@@ -169,12 +171,32 @@ def test_names_of_columns_do_not_matter(spark, old):
     )
 
 
+def test_names_that_spark_takes_for_something_else(spark, old):
+    like = tables.sketch_source(old, **PLAIN)
+    plain = spark.read.parquet(str(old))
+    expected = sketch(plain, like=like, key="key", stream="s")
+    odd = plain.selectExpr("*", "0 AS KEY", "0 AS `a.b`", "0 AS `a ``b`")
+    assert sketch(odd, like=like, key="key", stream="s") == expected
+    dotted = plain.selectExpr("*", "CAST(key % 2 AS DOUBLE) * -1 AS `a.b`")
+    halves = sketch(dotted, by="a.b", like=like, key="key", stream="s")
+    # The half of the even keys is that of minus zero.
+    assert sorted(row[0] for row in halves.select("`a.b`").collect()) == [-1.0, 0.0]
+
+
+def test_rows_without_a_sketch(spark):
+    frame = spark.createDataFrame([(1, None)], "day int, sketch binary")
+    with pytest.raises(Exception, match="there must be a sketch in every row"):
+        merge_sketches(frame)
+
+
 def test_by_is_checked(spark, old):
     frame = spark.read.parquet(str(old))
     with pytest.raises(
         ValueError, match="`by` must name a column of the data; got 'day'"
     ):
         sketch(frame, by="day")
+    with pytest.raises(TypeError, match="`by` must be the name of one column; got list"):
+        sketch(frame, by=["key"])
     with pytest.raises(TypeError, match="`by` must be left out for files"):
         sketch(old, by="day")
     with pytest.raises(TypeError, match="'pair' is of array<bigint>"):
