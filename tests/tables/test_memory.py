@@ -72,20 +72,23 @@ def run(paths, room, limit):
 
 
 @pytest.mark.parametrize(
-    ("suffix", "n_rows", "n_columns"), [("parquet", 400_000, 60), ("csv", 320_000, 20)]
+    ("suffix", "n_rows", "n_columns"), [("parquet", 400_000, 60), ("csv", 1_280_000, 20)]
 )
 def test_memory_does_not_grow_with_the_files(suffix, n_rows, n_columns, tmp_path):
     other = tmp_path / f"other.{suffix}"
     write(other, 2000, n_columns, group=2000)
     peaks = []
-    # In memory the rows would take 190 and 50 MB, the text of the second file 120 MB.
+    # In memory the rows would take 190 and 200 MB, the text of the second file 480 MB. A
+    # quarter of it is as much as is read ahead, so that no more is to be seen in the whole.
     for n in (n_rows // 4, n_rows):
         path = tmp_path / f"{n}.{suffix}"
         # Short groups: as many of them as are read ahead are in either file.
         write(path, n, n_columns, group=12_500)
-        rows, peak = run([path, other], 700, 600)
-        assert rows == n + 2000
-        peaks.append(peak)
+        # The lower of two peaks: how far ahead is read depends on the machine's load. Rows
+        # that are kept would show in both.
+        runs = [run([path, other], 700, 600) for _ in range(2)]
+        assert {rows for rows, _ in runs} == {n + 2000}
+        peaks.append(min(peak for _, peak in runs))
     assert peaks[1] - peaks[0] < 60
 
 
