@@ -202,7 +202,6 @@ def empty_sketch(
 
     The column `left_out` was added to those that the user leaves out.
     """
-    check_asked_for(adapter, settings, stream)
     if like is None:
         check_more_than_key([source], settings)
         plan = plan_sketch(

@@ -27,6 +27,7 @@ from fastmmd.engines.driver import (
     Adapter,
     Frame,
     Settings,
+    check_asked_for,
     check_key,
     empty_sketch,
     frame_of,
@@ -40,6 +41,7 @@ from fastmmd.engines.tasks import tasks_of
 from fastmmd.engines.work import Work, merge_bytes
 from fastmmd.sketch import Sketch
 from fastmmd.tables import Source
+from fastmmd.tables.infer import quoted
 from fastmmd.tables.schema import MAX_LEVELS, SchemaOptions
 
 if TYPE_CHECKING:
@@ -258,12 +260,12 @@ def merge_sketches(frame: Any, /, *, column: str = "sketch") -> Sketch:
     """
     _check_sketches(frame, column)
     levels = _levels(_MANY, _FEW)
-    quoted = _quoted(column)
+    name = _sql_name(column)
     # A sketch is known by its bytes, however often and in whatever order rows are computed.
     named = frame.selectExpr(
-        f"xxhash64({quoted}) AS place",
-        f"pmod(xxhash64({quoted}), {levels[0]}L) AS bucket",
-        f"coalesce({quoted}, X'') AS sketch",
+        f"xxhash64({name}) AS place",
+        f"pmod(xxhash64({name}), {levels[0]}L) AS bucket",
+        f"coalesce({name}, X'') AS sketch",
     )
     outcomes = collect_outcomes(_cut_column(named), _merge_strictly, levels)
     if not outcomes:
@@ -280,8 +282,10 @@ def _check_sketches(frame: Any, column: Any) -> None:
         msg = f"`frame` must be a data frame of Spark; got {got}."
         raise TypeError(msg)
     if column not in frame.columns:
-        names = ", ".join(f"`{name}`" for name in frame.columns)
-        msg = f"`column` must name a column of the frame; got {column!r}. It has {names}."
+        msg = (
+            f"`column` must name a column of the frame; got {column!r}. It has "
+            f"{quoted(frame.columns)}."
+        )
         raise ValueError(msg)
     type_ = frame.schema[column].dataType.simpleString()
     if type_ != "binary":
@@ -414,7 +418,7 @@ def with_place(frame: Any, /) -> Any:
     return numbered.selectExpr("*", f"spark_partition_id() AS `{_PLACE}`")
 
 
-def _quoted(name: str) -> str:
+def _sql_name(name: str) -> str:
     escaped = name.replace("`", "``")
     return f"`{escaped}`"
 
@@ -528,6 +532,7 @@ def _sketch_groups(
     stream: str | bytes | int | None,
 ) -> Any:
     """Return a data frame of values and sketches."""
+    check_asked_for(adapter, settings, stream)
     source = adapter.open(data, name="data")
     if isinstance(source, Source):
         msg = "`by` must be left out for files; read them by Spark, `spark.read.parquet(…)`."
@@ -536,8 +541,10 @@ def _sketch_groups(
         msg = f"`by` must be the name of one column; got {type(by).__name__}."
         raise TypeError(msg)
     if by not in source.schema.names:
-        names = ", ".join(f"`{name}`" for name in source.schema.names)
-        msg = f"`by` must name a column of the data; got {by!r}. They have {names}."
+        msg = (
+            f"`by` must name a column of the data; got {by!r}. They have "
+            f"{quoted(source.schema.names)}."
+        )
         raise ValueError(msg)
     if by == "sketch":
         msg = (
@@ -564,7 +571,7 @@ def _sketch_groups(
     # Twice: a value may be in all of thousands of partitions.
     found = _together(found, "value", "bucket").mapInArrow(_MergeGroups(), cut)
     found = _together(found, _SPREAD, "value")
-    return found.mapInArrow(_FinishGroups(by), f"{_quoted(by)} {type_}, sketch binary")
+    return found.mapInArrow(_FinishGroups(by), f"{_sql_name(by)} {type_}, sketch binary")
 
 
 def _together(found: Any, *partitioning: Any) -> Any:
