@@ -7,12 +7,9 @@ stages add these up, and the driver gets a few of them.
 
 from __future__ import annotations
 
-import itertools
 import secrets
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias, final
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any, final
 
 from fastmmd._errors import DataError, MissingDependencyError
 
@@ -22,7 +19,6 @@ except ImportError as _error:  # pragma: no cover
     _message = 'this engine needs PySpark: pip install "fastmmd[spark]"'
     raise MissingDependencyError(_message) from _error
 
-from fastmmd.engines import pieces
 from fastmmd.engines.driver import (
     Adapter,
     Frame,
@@ -35,8 +31,19 @@ from fastmmd.engines.driver import (
     make_test,
     open_files,
 )
-from fastmmd.engines.groups import Grouping, value_text
+from fastmmd.engines.groups import Grouping
 from fastmmd.engines.sampling import Sampling
+from fastmmd.engines.spark_groups import sketches_by_value
+from fastmmd.engines.spark_stages import (
+    OUTCOMES,
+    OnFiles,
+    OnPartition,
+    collect_outcomes,
+    cut_column,
+    levels_for,
+    sql_name,
+    with_place,
+)
 from fastmmd.engines.tasks import tasks_of
 from fastmmd.engines.work import Work, merge_bytes
 from fastmmd.sketch import Sketch
@@ -45,7 +52,7 @@ from fastmmd.tables.infer import quoted
 from fastmmd.tables.schema import MAX_LEVELS, SchemaOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from fastmmd._twosample import TwoSampleResult
     from fastmmd._typing import RNGLike
@@ -53,12 +60,7 @@ if TYPE_CHECKING:
     from fastmmd.nulls.choices import Null
     from fastmmd.tables.schema import Missing, Scale
 
-    _Merging: TypeAlias = Callable[[Iterable[bytes]], bytes]
-
 __all__ = ["merge_sketches", "sketch", "two_sample_test"]
-
-_FAN_IN = 64
-"""Outcomes that one task merges, about. It holds two of them at a time."""
 
 _FEW = 8
 """Sketches that the driver gets, at most."""
@@ -66,17 +68,6 @@ _FEW = 8
 _MANY = 4096
 """Partitions that a data frame may have. Connect does not tell, and where adaptive execution
 joins small partitions a stage for more of them than there are costs next to nothing."""
-
-_SPREAD = 64
-"""Partitions of sketches by values. Who writes them to Parquet holds all of a partition's,
-and Spark, left to itself, would join partitions up to 64 MB as compressed, far more in memory.
-Each costs a tenth of a second, even if it is empty."""
-
-_AT_ONCE = 32
-"""Pieces in a chunk of a sketch, about the root of how many pieces it has."""
-
-_PLACE = "fastmmd place"
-_OUTCOMES = f"place long, bucket long, {pieces.SCHEMA}"
 
 
 def sketch(
@@ -259,15 +250,15 @@ def merge_sketches(frame: Any, /, *, column: str = "sketch") -> Sketch:
        week = merge_sketches(days.where("day between '2018-01-01' and '2018-01-07'"))
     """
     _check_sketches(frame, column)
-    levels = _levels(_MANY, _FEW)
-    name = _sql_name(column)
+    levels = levels_for(_MANY, _FEW)
+    name = sql_name(column)
     # A sketch is known by its bytes, however often and in whatever order rows are computed.
     named = frame.selectExpr(
         f"xxhash64({name}) AS place",
         f"pmod(xxhash64({name}), {levels[0]}L) AS bucket",
         f"coalesce({name}, X'') AS sketch",
     )
-    outcomes = collect_outcomes(_cut_column(named), _merge_strictly, levels)
+    outcomes = collect_outcomes(cut_column(named), _merge_strictly, levels)
     if not outcomes:
         msg = "`frame` must have at least one sketch; it has none."
         raise DataError(msg)
@@ -294,37 +285,6 @@ def _check_sketches(frame: Any, column: Any) -> None:
             f"is of {type_}."
         )
         raise TypeError(msg)
-
-
-def _cut_column(named: Any) -> Any:
-    """Return sketches as pieces, cut before they go to Python."""
-    n = pieces.LENGTH
-    # In two steps, as Spark copies the whole of what is cut for each piece that it cuts off.
-    cut = (
-        named.selectExpr(
-            "place",
-            "bucket",
-            f"CAST((length(sketch) - 1) DIV {n} + 1 AS INT) AS n_pieces",
-            _exploded("sketch", _AT_ONCE * n, "(chunk, bytes)"),
-        )
-        .selectExpr(
-            "place", "bucket", "n_pieces", "chunk", _exploded("bytes", n, "(i, data)")
-        )
-        .selectExpr(
-            "place", "bucket", f"chunk * {_AT_ONCE} + i AS piece", "n_pieces", "data"
-        )
-    )
-    if cut.schema["data"].dataType.simpleString() == "binary":
-        return cut
-    # Sail makes text of pieces of bytes. It has no JVM whose memory they could fill.
-    return named.mapInArrow(_Cut(), _OUTCOMES)
-
-
-def _exploded(column: str, length: int, names: str) -> str:
-    """Return the expression that makes rows of a column's pieces, with their numbers."""
-    last = f"CAST((length({column}) - 1) DIV {length} AS INT)"
-    piece = f"substring({column}, i * {length} + 1, {length})"
-    return f"posexplode(transform(sequence(0, {last}), i -> {piece})) AS {names}"
 
 
 def _merge_strictly(outcomes: Iterable[bytes]) -> bytes:
@@ -365,160 +325,15 @@ class _Spark(Adapter):
             tasks = tasks_of(data, self.task_rows)
             session = self.session or SparkSession.getActiveSession()
             session = session or SparkSession.builder.getOrCreate()
-            levels = _levels(len(tasks), last)
+            levels = levels_for(len(tasks), last)
             numbers = session.range(0, len(tasks), 1, max(len(tasks), 1))
-            found = numbers.mapInArrow(_OnFiles(work, tasks, levels[0]), _OUTCOMES)
+            found = numbers.mapInArrow(OnFiles(work, tasks, levels[0]), OUTCOMES)
         else:
-            levels = _levels(_MANY, last)
+            levels = levels_for(_MANY, last)
             numbered = with_place(data.data)
-            on_partition = _OnPartition(work, levels[0], tuple(data.data.columns))
-            found = numbered.mapInArrow(on_partition, _OUTCOMES)
+            on_partition = OnPartition(work, levels[0], tuple(data.data.columns))
+            found = numbered.mapInArrow(on_partition, OUTCOMES)
         return work.merge(collect_outcomes(found, work.merge, levels))
-
-
-def _levels(n: int, last: int) -> list[int]:
-    """Return how many outcomes there are to be after each stage of merging."""
-    levels = []
-    while n > last:
-        n = max(last, -(-n // _FAN_IN))
-        levels.append(n)
-    return [*levels, 1]
-
-
-def collect_outcomes(
-    outcomes: Any, merge: _Merging, levels: Sequence[int]
-) -> list[bytes]:
-    """Merge outcomes in stages and return the few that are left.
-
-    Which outcomes are merged depends on the numbers of their partitions alone. A plain
-    ``repartition(n)`` deals them out in turn, and a task that is run again after others
-    have read some of its outcomes might deal otherwise.
-    """
-    for after in levels[1:]:
-        outcomes = (
-            outcomes.repartition("bucket")
-            .sortWithinPartitions("place", "piece")
-            .mapInArrow(_Merge(merge, after), _OUTCOMES)
-        )
-    found = outcomes.select("place", "piece", "data").collect()
-    found.sort(key=lambda row: (row.place, row.piece))
-    return [
-        b"".join(bytes(row.data) for row in rows)
-        for _, rows in itertools.groupby(found, key=lambda row: row.place)
-    ]
-
-
-def with_place(frame: Any, /) -> Any:
-    """Return a data frame with a further column, the number of the row's partition.
-
-    Columns are called by their number: Spark takes a dot in a name for a part of a structure,
-    and two that differ in capitals alone for one.
-    """
-    numbered = frame.toDF(*(f"column_{i}" for i in range(len(frame.columns))))
-    return numbered.selectExpr("*", f"spark_partition_id() AS `{_PLACE}`")
-
-
-def _sql_name(name: str) -> str:
-    escaped = name.replace("`", "``")
-    return f"`{escaped}`"
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class _OnFiles:
-    """From numbers of tasks to outcomes."""
-
-    work: Work
-    tasks: Sequence[str]
-    buckets: int
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                outcome = self.work.on_files(self.tasks[number])
-                yield _outcome_rows(number, self.buckets, outcome)
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class _OnPartition:
-    """From the rows of a partition to an outcome."""
-
-    work: Work
-    buckets: int
-    names: tuple[str, ...]
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        place, rows = split_place(batches, self.names)
-        if place is not None:
-            part = f"partition {place}"
-            outcome = self.work.on_batches(rows, part=part, place=place)
-            yield _outcome_rows(place, self.buckets, outcome)
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class _Merge:
-    """From some outcomes to one."""
-
-    merge: _Merging
-    buckets: int
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        places: list[int] = []
-
-        def outcomes() -> Iterator[bytes]:
-            for labels, outcome in pieces.joined(batches):
-                places.extend(labels["place"].to_pylist())
-                yield outcome
-
-        found = outcomes()
-        first = next(found, None)
-        if first is not None:
-            merged = self.merge(itertools.chain([first], found))
-            yield _outcome_rows(min(places), self.buckets, merged)
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class _Cut:
-    """From whole sketches to pieces."""
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for i in range(batch.num_rows):
-                labels = {n: batch.column(n).slice(i, 1) for n in ("place", "bucket")}
-                yield pieces.cut(batch.column("sketch")[i].as_py(), labels)
-
-
-def split_place(
-    batches: Iterable[pa.RecordBatch], names: Sequence[str], /
-) -> tuple[int | None, Iterator[pa.RecordBatch]]:
-    """Return the number of the partition, None if it is empty, and its rows without it.
-
-    The number is the last column; the others get their own names again.
-    """
-    filled = (batch for batch in batches if batch.num_rows)
-    first = next(filled, None)
-    if first is None:
-        return None, iter(())
-
-    def rows() -> Iterator[pa.RecordBatch]:
-        for batch in itertools.chain([first], filled):
-            yield pa.RecordBatch.from_arrays(batch.columns[:-1], names=list(names))
-
-    return first.column(_PLACE)[0].as_py(), rows()
-
-
-def _outcome_rows(place: int, buckets: int, outcome: bytes) -> pa.RecordBatch:
-    return pieces.cut(outcome, _longs({"place": place, "bucket": place % buckets}))
-
-
-def _longs(labels: Mapping[str, int]) -> dict[str, pa.Array]:
-    return {name: pa.array([value], pa.int64()) for name, value in labels.items()}
-
-
-# --- One sketch for each value of a column
 
 
 def _sketch_groups(
@@ -566,75 +381,4 @@ def _sketch_groups(
         settings.n_threads,
         like=like is not None,
     )
-    cut = f"value {type_}, bucket long, place long, number long, {pieces.SCHEMA}"
-    found = with_place(data).mapInArrow(_OnGroups(work, tuple(data.columns)), cut)
-    # Twice: a value may be in all of thousands of partitions.
-    found = _together(found, "value", "bucket").mapInArrow(_MergeGroups(), cut)
-    found = _together(found, _SPREAD, "value")
-    return found.mapInArrow(_FinishGroups(by), f"{_sql_name(by)} {type_}, sketch binary")
-
-
-def _together(found: Any, *partitioning: Any) -> Any:
-    """Return pieces so that a task has all sketches of a value, one after the other."""
-    order = ("value", "place", "number", "piece")
-    return found.repartition(*partitioning).sortWithinPartitions(*order)
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class _OnGroups:
-    """From the rows of a partition to sketches of values."""
-
-    work: Grouping
-    names: tuple[str, ...]
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        place, rows = split_place(batches, self.names)
-        if place is not None:
-            found = self.work.on_batches(rows, part=f"partition {place}")
-            for number, (value, data) in enumerate(found):
-                labels = {"bucket": place % _FAN_IN, "place": place, "number": number}
-                yield pieces.cut(data, {"value": value, **_longs(labels)})
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class _MergeGroups:
-    """From sketches in order of their values to one for each value, in pieces."""
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for labels, data in merged_groups(batches):
-            yield pieces.cut(data, labels)
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class _FinishGroups:
-    """From sketches in order of their values to one for each value, whole."""
-
-    by: str
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for labels, data in merged_groups(batches):
-            yield pa.RecordBatch.from_arrays(
-                [labels["value"], pa.array([data], pa.binary())],
-                names=[self.by, "sketch"],
-            )
-
-
-def merged_groups(
-    batches: Iterable[pa.RecordBatch], /
-) -> Iterator[tuple[dict[str, pa.Array], bytes]]:
-    """Yield, for each value, the labels of its first sketch and the sum of all."""
-    total: Sketch | None = None
-    held: dict[str, pa.Array] = {}
-    for labels, data in pieces.joined(batches):
-        sketch = Sketch.from_bytes(data)
-        if total is not None and value_text(held["value"]) == value_text(labels["value"]):
-            total.merge(sketch, parts=True)
-            continue
-        if total is not None:
-            yield held, total.to_bytes()
-        held, total = labels, sketch
-    if total is not None:
-        yield held, total.to_bytes()
+    return sketches_by_value(data, work, type_)
