@@ -169,3 +169,36 @@ def test_shares_sum_to_one(rule):
         if not isinstance(rule, MinP):
             alone = rule.shares(scores[row : row + 1], 0)
             np.testing.assert_allclose(shares, alone, atol=1e-14)
+
+
+@pytest.mark.parametrize("score", [1e2, 1e4, 1e5, 1e8, 1e12])
+@pytest.mark.parametrize("skewness", [0.0, 1.0])
+def test_scores_beyond_all_draws_are_found(score, skewness):
+    # An estimated null puts no limit on the observed score: a shift of one standard
+    # deviation in 300,000 rows has 2e4.
+    rng = np.random.default_rng(0)
+    draws = (
+        rng.normal(size=(999, 7)) if not skewness else rng.gamma(4.0, 0.5, (999, 7)) - 2
+    )
+    result = combine(np.full(7, score), draws, standardise=False)
+    assert result.pvalue == 0.001
+    assert np.isfinite(result.statistic)
+    one = np.zeros(7)
+    one[3] = score
+    result = combine(one, draws, standardise=False)
+    assert result.pvalue == 0.001
+    assert result.shares[3] == pytest.approx(1.0)
+
+
+@given(st.integers(1, 400), st.integers(0, 10_000))
+def test_the_pvalue_falls_as_the_observed_scores_grow(n_resamples, seed):
+    rng = np.random.default_rng(seed)
+    null = rng.gamma(2.0, size=(n_resamples, 3))
+    base = rng.gamma(2.0, size=3)
+    for standardise in (True, False):
+        pvalues = [
+            combine(base * factor, null, standardise=standardise).pvalue
+            for factor in (1.0, 2.0, 4.0, 30.0, 1e3, 1e6, 1e12)
+        ]
+        assert pvalues[-1] == 1 / (n_resamples + 1)
+        assert (np.diff(pvalues) <= 0).all()

@@ -146,7 +146,7 @@ def test_the_pvalue_is_that_of_relabelled_groups_of_rows(rng):
     occupied = [np.unique(s, return_inverse=True)[1] for s in slots]
     matching = equalise(*(np.bincount(s) for s in occupied))
     k_x, k_y = matching.n_groups_x, matching.n_groups_y
-    assert (k_x, k_y) == (6, 6)
+    assert min(k_x, k_y) >= 4
     group_of_row = np.concatenate(
         [
             matching.groups_x[occupied[0]],
@@ -305,7 +305,8 @@ def test_few_groups_are_relabelled_only_on_demand():
 @pytest.mark.parametrize("null", ["gamma", "pearson", "spectrum"])
 @pytest.mark.parametrize("kernel", [Gaussian(1.0), FAMILY], ids=["one", "family"])
 def test_analytic_nulls_agree_with_relabelling(null, kernel):
-    sketches = pair(2000, 2000, kernel, shift=0.05, seed=3)
+    # Some 80 groups: with 20 the relabellings of one data set are a coarser law.
+    sketches = pair(2000, 2000, kernel, shift=0.05, seed=3, n_bins=256)
     result = compare(*sketches, null=null)
     assert (result.null, result.level_is, result.n_resamples) == (null, "asymptotic", 0)
     exact = compare(*sketches, null="permutation", rng=0)

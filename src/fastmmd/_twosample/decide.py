@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, final
 
@@ -18,6 +17,7 @@ from fastmmd.nulls.matching import group_bins, match_bins
 from fastmmd.nulls.moments import gamma_pvalue, pearson_pvalue
 from fastmmd.nulls.multipliers import multiply_bins
 from fastmmd.nulls.permutation import permute_bins
+from fastmmd.nulls.pvalues import smallest_pvalue
 from fastmmd.nulls.spectrum import spectrum_null, spectrum_pvalue
 
 if TYPE_CHECKING:
@@ -221,9 +221,10 @@ def _multiplier_verdict(
     null = multiply_bins(bins, n_resamples=n_resamples, rng=rng)
     combined = combine(null.observed, null.statistics, standardise=False)
     smallest = 1.0 / (1.0 + n_resamples)
-    at_limit = combined.pvalue <= smallest
+    pvalue = smallest if null.certain else combined.pvalue
+    at_limit = pvalue <= smallest
     return Verdict(
-        pvalue=combined.pvalue,
+        pvalue=pvalue,
         null="multiplier",
         level_is="asymptotic",
         shares=combined.shares,
@@ -295,6 +296,5 @@ def _tail(bins: BinGram, largest: float) -> float:
     Not below one over the number of ways to deal the rows, which no test can go below.
     """
     pvalues = [spectrum_pvalue(bins, kernel=j) for j in range(bins.n_kernels)]
-    log_ways = math.lgamma(bins.n_x + bins.n_y + 1)
-    log_ways -= math.lgamma(bins.n_x + 1) + math.lgamma(bins.n_y + 1)
-    return min(max(bins.n_kernels * min(pvalues), math.exp(-log_ways)), largest)
+    fewest = smallest_pvalue(bins.n_x, bins.n_y)
+    return min(max(bins.n_kernels * min(pvalues), fewest), largest)

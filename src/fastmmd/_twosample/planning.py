@@ -18,6 +18,7 @@ from fastmmd.nulls.bins import BinGram
 from fastmmd.nulls.power import Alternative
 from fastmmd.nulls.power import power as power_of
 from fastmmd.nulls.power import sample_size as size_for
+from fastmmd.nulls.pvalues import smallest_pvalue
 
 if TYPE_CHECKING:
     from fastmmd._typing import RNGLike, SampleLike
@@ -75,7 +76,7 @@ def power(
     n_x = check_count(n_x, name="n_x", minimum=2)
     n_y = check_count(n_y, name="n_y", minimum=2)
     level = check_between(level, 0.0, 1.0, name="level")
-    if _smallest_pvalue(n_x, n_y) > level:
+    if smallest_pvalue(n_x, n_y) > level:
         return 0.0
     return power_of(pilot, n_x=n_x, n_y=n_y, level=level)
 
@@ -134,19 +135,10 @@ def sample_size(
         raise ValueError(msg)
     ratio = check_positive(ratio, name="ratio")
     n_x, n_y = size_for(pilot, target=power, ratio=ratio, level=level)
-    while _smallest_pvalue(n_x, n_y) > level:
+    while smallest_pvalue(n_x, n_y) > level:
         n_x += 1
         n_y = max(2, math.ceil(ratio * n_x))
     return n_x, n_y
-
-
-def _smallest_pvalue(n_x: int, n_y: int) -> float:
-    """Return the smallest p-value that relabelling so many rows can give.
-
-    With equal sizes the samples can also be swapped, which gives the same statistic.
-    """
-    log_ways = math.lgamma(n_x + n_y + 1) - math.lgamma(n_x + 1) - math.lgamma(n_y + 1)
-    return (2.0 if n_x == n_y else 1.0) * math.exp(-log_ways)
 
 
 def _pilot(

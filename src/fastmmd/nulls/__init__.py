@@ -25,7 +25,6 @@ from fastmmd.nulls.permutation import PermutationNull, permute_bins
 from fastmmd.nulls.power import Alternative, power, sample_size
 from fastmmd.nulls.pvalues import permutation_pvalue
 from fastmmd.nulls.rules import Fuse, Maximum, MinP, Rule, SoftMaximum, Sum
-from fastmmd.nulls.saddlepoint import saddlepoint_pvalue, saddlepoint_tail
 from fastmmd.nulls.spectrum import spectrum_null, spectrum_pvalue
 from fastmmd.nulls.weighted_chi_square import weighted_chi_square_tail
 
@@ -65,8 +64,6 @@ __all__ = [
     "permute_labels",
     "power",
     "precision",
-    "saddlepoint_pvalue",
-    "saddlepoint_tail",
     "sample_size",
     "spectrum_null",
     "spectrum_pvalue",

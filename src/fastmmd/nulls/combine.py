@@ -72,7 +72,10 @@ def combine(
     complete : bool, default=False
         Whether `null` holds every relabelling once, the observed one among them.
     standardise : bool, default=True
-        False if the statistics have mean 0 and standard deviation 1 already.
+        False for draws from an estimated null, which have mean 0 and standard deviation
+        1 already. The observed statistic is then not one of them and takes no part in
+        judging how skewed they are: it has no largest value, and the cube of one beyond
+        all draws would make everything else a tie.
 
     Returns
     -------
@@ -112,7 +115,8 @@ def combine(
         # Kernels without spread add a constant here, so that none need be dropped.
         given, rounding = rows, 1.0
     elif rule.normalised:
-        given = normal_scores(scores, scores[1:] if complete else scores)
+        alike = standardise and not complete
+        given = normal_scores(scores, scores if alike else scores[1:])
     values = rule.values(given[1:] if complete else given)
     value = float(rule.values(given)[0]) if complete else float(values[0])
     pvalue = permutation_pvalue(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from fastmmd.nulls._arrays import ROUNDING, SMALLEST_PVALUE
+from fastmmd.nulls._arrays import ROUNDING
 from fastmmd.nulls.bins import sample_sums, u_statistics
 from fastmmd.nulls.hollow import residual_gram
 from fastmmd.nulls.moments import pearson_pvalue, pearson_quantile, pearson_tail
@@ -16,6 +16,9 @@ from fastmmd.nulls.moments import pearson_pvalue, pearson_quantile, pearson_tail
 if TYPE_CHECKING:
     from fastmmd.nulls._arrays import FloatArray
     from fastmmd.nulls.bins import BinGram
+
+_LARGEST_MMD = 2.0
+"""Of a kernel with values between -1 and 1."""
 
 
 @final
@@ -224,16 +227,27 @@ def interval(
         raise ValueError(msg)
     found = precision(bins, kernel=kernel)
     tail = 0.5 * (1.0 - confidence)
-    low = found.mmd2 + _crossing(found, -pearson_quantile(tail, found.skewness))
-    high = found.mmd2 + _crossing(found, pearson_quantile(tail, 0.0))
-    return max(low, 0.0), max(high, 0.0)
+    return (
+        _lower_end(found, pearson_quantile(tail, found.skewness)),
+        _upper_end(found, pearson_quantile(tail, 0.0)),
+    )
 
 
-def _crossing(found: Precision, quantile: float) -> float:
-    """Return the ``h`` with ``h = quantile * sqrt(variance_at(mmd2 + h))``."""
+def _lower_end(found: Precision, quantile: float) -> float:
+    """Return the least squared MMD that the estimate is not too large for."""
+    if found.mmd2 <= quantile * sqrt(found.degenerate):
+        return 0.0
+    # The smaller root of (m - mmd2)^2 = quantile^2 variance_at(m), by the product of both.
+    product = found.mmd2**2 - quantile**2 * found.degenerate
+    return product / _upper_end(found, quantile)
+
+
+def _upper_end(found: Precision, quantile: float) -> float:
+    """Return the largest squared MMD that the estimate is not too small for."""
     half = 0.5 * found.growth * quantile**2
     inside = half**2 + quantile**2 * found.variance_at(found.mmd2)
-    return half + float(np.sign(quantile)) * sqrt(max(inside, 0.0))
+    # A negative estimate may be too small for any squared MMD; 0 is then the nearest.
+    return max(found.mmd2 + half + sqrt(inside), 0.0) if inside >= 0.0 else 0.0
 
 
 def effect_size(bins: BinGram, /, *, kernel: int = 0) -> float:
@@ -330,6 +344,13 @@ def margin_pvalue(bins: BinGram, /, *, margin: float, kernel: int = 0) -> float:
         A value in (0, 1]; small if the samples are further apart than `margin`.
         Asymptotic, and never below the p-value for no difference at all.
 
+    Notes
+    -----
+    The variance of the estimate grows linearly with the squared MMD, so that
+    ``2 / growth * sqrt(growth * mmd2 + degenerate)`` has variance 1 wherever it is and is
+    nearer to normal than the estimate: levels of 0.03 to 0.065 at 0.05, where the
+    standardised estimate had up to 0.07.
+
     Examples
     --------
     >>> import numpy as np
@@ -348,10 +369,14 @@ def margin_pvalue(bins: BinGram, /, *, margin: float, kernel: int = 0) -> float:
         msg = f"`margin` must be a number not below 0; got {margin!r}."
         raise ValueError(msg)
     found = precision(bins, kernel=kernel)
-    excess = found.mmd2 - margin**2
-    error = sqrt(found.variance_at(margin**2))
-    if error <= ROUNDING:
-        return SMALLEST_PVALUE if excess > ROUNDING else 1.0
-    tail = pearson_tail(excess / error, found.skewness)
+    # No two distributions are further apart than this; the square would overflow.
+    limit = min(margin, _LARGEST_MMD) ** 2
     # "At most the margin" includes "equal", where the null distribution is known better.
-    return max(tail, pearson_pvalue(bins, kernel=kernel))
+    equal = pearson_pvalue(bins, kernel=kernel)
+    error = sqrt(found.variance_at(limit))
+    if error <= ROUNDING:
+        return equal if found.mmd2 - limit > ROUNDING else 1.0
+    reached = sqrt(max(found.variance_at(found.mmd2), 0.0))
+    # (reached - error) * 2 / growth, written so that it holds without growth, too.
+    score = 2.0 * (found.mmd2 - limit) / (reached + error)
+    return max(pearson_tail(score, 0.0), equal)

@@ -9,6 +9,7 @@ import numpy as np
 
 from fastmmd.nulls._arrays import ROUNDING
 from fastmmd.nulls.bins import u_statistics
+from fastmmd.nulls.pvalues import smallest_pvalue
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -17,6 +18,11 @@ if TYPE_CHECKING:
     from fastmmd.nulls.bins import BinGram
 
     HollowArray = FloatArray | npt.NDArray[np.float32]
+
+_LENGTH_ERROR = 1e-5
+"""Bound on the error of the squared length of a row's features in single precision: cosine
+and sine are rounded to ``2**-22``, 5e-7 together, and each of up to three applications of
+the double-angle formulas doubles that."""
 
 
 @final
@@ -34,8 +40,11 @@ class HollowMoments:
     variance, third_cumulant : float
         Of :math:`T` if both samples share one distribution; its mean is 0.
     degenerate : bool
-        Whether the rows are all alike, or all too far apart for the kernel, up to
-        rounding. Then there is nothing to test and every p-value is 1.
+        Whether the rows of each sample are all alike, or all too far apart for the
+        kernel, up to rounding, so that the null has no spread to compare with.
+    floor : float
+        The p-value of a degenerate kernel: 1 if the samples are equal, and the smallest
+        that any relabelling of the rows could give if they are constant but different.
     """
 
     statistic: float
@@ -45,6 +54,7 @@ class HollowMoments:
     variance: float
     third_cumulant: float
     degenerate: bool
+    floor: float
 
     @property
     def skewness(self) -> float:
@@ -179,29 +189,35 @@ def hollow_moments(
     t2 = float(_inner(hollow, hollow) / n_pairs)
     # Rounding in `hollow` grows with the rows of a bin: sums of that size are subtracted.
     noise = ROUNDING * bins.counts.mean()
+    mmd2 = float(u_statistics(bins)[kernel])
+    n_x, n_y = bins.n_x, bins.n_y
+    # Features of a row have length 1 but for this, which the unbiased estimate leaves in.
+    unlike = mmd2 > ROUNDING + _LENGTH_ERROR * (1.0 / (n_x - 1) + 1.0 / (n_y - 1))
+    floor = smallest_pvalue(n_x, n_y) if unlike else 1.0
     if t1 <= ROUNDING or t2 <= noise**2:
-        statistic = float(bins.pair_factor * u_statistics(bins)[kernel])
         return HollowMoments(
-            statistic=statistic,
+            statistic=bins.pair_factor * mmd2,
             trace=t1,
             trace_square=0.0,
             trace_cube=0.0,
             variance=0.0,
             third_cumulant=0.0,
             degenerate=True,
+            floor=floor,
         )
     # Symmetric; written with the transpose so that half of the product is computed.
     t3 = float(_inner(hollow @ hollow.T, hollow) / n_triples)
     # What every covariance obeys: Cauchy-Schwarz below, nested norms above.
     t3 = min(max(t3, t2**2 / t1), t2**1.5)
     return HollowMoments(
-        statistic=float(bins.pair_factor * u_statistics(bins)[kernel]),
+        statistic=bins.pair_factor * mmd2,
         trace=t1,
         trace_square=t2,
         trace_cube=t3,
-        variance=2.0 * t2 * variance_factor(bins.n_x, bins.n_y),
-        third_cumulant=8.0 * t3 * cube_factor(bins.n_x, bins.n_y),
+        variance=2.0 * t2 * variance_factor(n_x, n_y),
+        third_cumulant=8.0 * t3 * cube_factor(n_x, n_y),
         degenerate=False,
+        floor=floor,
     )
 
 

@@ -33,7 +33,7 @@ def gamma_pvalue(bins: BinGram, /, *, kernel: int = 0) -> float:
     Returns
     -------
     float
-        A value in (0, 1]; 1 for constant data.
+        A value in (0, 1]; 1 for data that are all alike.
 
     See Also
     --------
@@ -56,7 +56,7 @@ def gamma_pvalue(bins: BinGram, /, *, kernel: int = 0) -> float:
 def gamma_tail(moments: HollowMoments, /) -> float:
     """Return the p-value from a gamma distribution with two of these moments."""
     if moments.degenerate:
-        return 1.0
+        return moments.floor
     # T + tr S is the biased statistic, of mean tr S; a gamma law starts at 0 as it does.
     shape = moments.trace**2 / moments.variance
     argument = shape * (moments.statistic + moments.trace) / moments.trace
@@ -78,7 +78,7 @@ def pearson_pvalue(bins: BinGram, /, *, kernel: int = 0) -> float:
     Returns
     -------
     float
-        A value in (0, 1]; 1 for constant data.
+        A value in (0, 1]; 1 for data that are all alike.
 
     See Also
     --------
@@ -102,7 +102,7 @@ def pearson_pvalue(bins: BinGram, /, *, kernel: int = 0) -> float:
 def pearson_tail_of(moments: HollowMoments, /) -> float:
     """Return the p-value from a Pearson III curve with these three moments."""
     if moments.degenerate:
-        return 1.0
+        return moments.floor
     return pearson_tail(moments.statistic / sqrt(moments.variance), moments.skewness)
 
 

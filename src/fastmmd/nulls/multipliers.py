@@ -28,10 +28,14 @@ class MultiplierNull:
     statistics : ndarray of shape (n_resamples, n_kernels)
         Draws of the same under the null; one row holds one vector of signs. All zero
         for a kernel that does not vary on the data.
+    certain : bool
+        Whether a kernel sees samples that are constant but different: no draw could be
+        as far apart.
     """
 
     observed: FloatArray
     statistics: FloatArray = field(repr=False)
+    certain: bool = False
 
 
 def multiply_bins(
@@ -79,11 +83,13 @@ def multiply_bins(
         msg = f"`n_resamples` must be at least 1; got {n_resamples}."
         raise ValueError(msg)
     observed = np.zeros(bins.n_kernels)
+    certain = False
     matrices: list[FloatArray | None] = []
     for kernel in range(bins.n_kernels):
         hollow = hollow_gram(bins, kernel=kernel)
         moments = hollow_moments(bins, kernel=kernel, hollow=hollow)
         if moments.degenerate:
+            certain |= moments.floor < 1.0
             matrices.append(None)
             continue
         observed[kernel] = moments.statistic / np.sqrt(moments.variance)
@@ -97,4 +103,4 @@ def multiply_bins(
         for kernel, matrix in enumerate(matrices):
             if matrix is not None:
                 part[:, kernel] = np.einsum("ij,ij->i", signs @ matrix, signs)
-    return MultiplierNull(observed, statistics)
+    return MultiplierNull(observed, statistics, certain)

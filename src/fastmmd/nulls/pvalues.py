@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fastmmd.nulls._arrays import ROUNDING
+from fastmmd.nulls._arrays import ROUNDING, SMALLEST_PVALUE
 
 if TYPE_CHECKING:
     from fastmmd.nulls._arrays import FloatArray
@@ -52,3 +53,18 @@ def permutation_pvalue(
     if complete:
         return max(at_least_as_large, 1) / null.size
     return (at_least_as_large + 1) / (null.size + 1)
+
+
+def smallest_pvalue(n_x: int, n_y: int, /) -> float:
+    """Return the smallest p-value that relabelling so many rows, or bins, can give.
+
+    With equal numbers the samples can also be swapped, which gives the same statistic.
+
+    Examples
+    --------
+    >>> smallest_pvalue(3, 3)
+    0.1
+    """
+    log_ways = math.lgamma(n_x + n_y + 1) - math.lgamma(n_x + 1) - math.lgamma(n_y + 1)
+    swapped = 2.0 if n_x == n_y else 1.0
+    return min(max(swapped * math.exp(-log_ways), SMALLEST_PVALUE), 1.0)

@@ -13,23 +13,26 @@ from fastmmd.nulls.weighted_chi_square import weighted_chi_square_tail
 if TYPE_CHECKING:
     from fastmmd.nulls._arrays import FloatArray
     from fastmmd.nulls.bins import BinGram
+    from fastmmd.nulls.hollow import HollowMoments
 
 
-def null_weights(bins: BinGram, /, *, kernel: int = 0) -> tuple[FloatArray, float]:
-    """Return the chi-square weights of the null, and the statistic to compare.
+def null_weights(
+    bins: BinGram, /, *, kernel: int = 0
+) -> tuple[FloatArray, HollowMoments]:
+    """Return the chi-square weights of the null, and the moments they were scaled by.
 
     The weights are the eigenvalues of the hollow matrix. Some are negative, they sum to
     0 as the statistic has mean 0, and their squares and cubes have the right sums.
-    Empty for constant data.
+    Empty for samples that are constant.
     """
     hollow = hollow_gram(bins, kernel=kernel)
     moments = hollow_moments(bins, kernel=kernel, hollow=hollow)
     if moments.degenerate:
-        return np.empty(0), moments.statistic
+        return np.empty(0), moments
     weights: FloatArray = np.linalg.eigvalsh(scaled_hollow(hollow, moments)).astype(
         np.float64, copy=False
     )
-    return weights, moments.statistic
+    return weights, moments
 
 
 def spectrum_pvalue(bins: BinGram, /, *, kernel: int = 0) -> float:
@@ -49,7 +52,7 @@ def spectrum_pvalue(bins: BinGram, /, *, kernel: int = 0) -> float:
     Returns
     -------
     float
-        A value in (0, 1]; 1 for constant data.
+        A value in (0, 1]; 1 for data that are all alike.
 
     See Also
     --------
@@ -67,10 +70,10 @@ def spectrum_pvalue(bins: BinGram, /, *, kernel: int = 0) -> float:
     >>> 1e-18 < spectrum_pvalue(bins) < 1e-8
     True
     """
-    weights, statistic = null_weights(bins, kernel=kernel)
-    if weights.size == 0:
-        return 1.0
-    return weighted_chi_square_tail(weights, statistic)
+    weights, moments = null_weights(bins, kernel=kernel)
+    if moments.degenerate:
+        return moments.floor
+    return weighted_chi_square_tail(weights, moments.statistic)
 
 
 def spectrum_null(
@@ -104,12 +107,12 @@ def spectrum_null(
     >>> spectrum_null(constant, n_resamples=99, rng=np.random.default_rng(0))[0]
     1.0
     """
-    weights, statistic = null_weights(bins, kernel=kernel)
-    if weights.size == 0:
-        return 1.0, np.zeros(n_resamples)
+    weights, moments = null_weights(bins, kernel=kernel)
+    if moments.degenerate:
+        return max(moments.floor, 1.0 / (1.0 + n_resamples)), np.zeros(n_resamples)
     null = np.empty(n_resamples)
     batch_size = max(1, 2**20 // weights.size)
     for start in range(0, n_resamples, batch_size):
         part = null[start : start + batch_size]
         part[:] = rng.standard_normal((part.size, weights.size)) ** 2 @ weights
-    return permutation_pvalue(statistic, null), null
+    return permutation_pvalue(moments.statistic, null), null
