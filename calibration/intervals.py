@@ -46,8 +46,8 @@ def one_interval(
 
 def interval_cells() -> Iterator[Cell]:
     """Yield sizes and shifts."""
-    for sizes in ((200, 200), (150, 600)):
+    for sizes in ((200, 200), (150, 600), (600, 150), (2000, 100)):
         for shift in (0.0, 0.1, 0.2, 0.5, 1.0):
             about = {"sizes": list(sizes), "shift": shift}
             run = partial(one_interval, shift=shift, sizes=sizes)
-            yield Cell(f"{sizes[0]} + {sizes[1]}, shift {shift}", about, run, 400)
+            yield Cell(f"{sizes[0]} + {sizes[1]}, shift {shift}", about, run, 2000)

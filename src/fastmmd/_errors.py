@@ -117,6 +117,22 @@ class ToleranceWarning(UserWarning):
     """
 
 
+class ResolutionWarning(UserWarning):
+    """A level was asked about that no p-value of this test could have reached.
+
+    Examples
+    --------
+    >>> import warnings, fastmmd
+    >>> result = fastmmd.two_sample_test(range(20), range(50, 90), rng=0)
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     result.rejects(1e-5)
+    False
+    >>> str(caught[0].message).partition(".")[0]
+    'a level of 1e-05 cannot be reached: The smallest possible p-value with 999 relabellings is 0'
+    """
+
+
 class DataWarning(UserWarning):
     """The data can be used, but a column is not what one would expect.
 

@@ -11,10 +11,15 @@ from fastmmd.bandwidth import median_distance, typical_size
 from fastmmd.kernels import Gaussian, Kernel
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fastmmd._typing import FloatArray
 
 HALVINGS = range(-1, 6)
 """The family's bandwidths are the median distance divided by 2 to these powers."""
+
+_MEDIAN = HALVINGS.index(0)
+"""Place of the median bandwidth in the family: the first two are always in it."""
 
 _FREQUENCIES = {-1: 128, 0: 128, 1: 128, 2: 256, 3: 512, 4: 512, 5: 512}
 """Small bandwidths get more frequencies: there the noise of the approximation, of size
@@ -72,3 +77,19 @@ def adaptive_family(
             kernels.append(Gaussian(bandwidth * unit))
             numbers.append(_FREQUENCIES[halvings])
     return tuple(kernels), tuple(numbers)
+
+
+def reference_index(kernels: Sequence[Kernel], /) -> int:
+    """Return which kernel of a family effects are measured by, whatever the data say.
+
+    The median bandwidth of an adaptive family, else the first kernel of a list.
+    """
+    if len(kernels) <= _MEDIAN:
+        return 0
+    widest, median = kernels[:2]
+    adaptive = (
+        isinstance(widest, Gaussian)
+        and isinstance(median, Gaussian)
+        and widest.bandwidth == 2.0 * median.bandwidth
+    )
+    return _MEDIAN if adaptive else 0

@@ -86,9 +86,7 @@ def test_pvalue_of_a_family_is_the_share_of_all_relabellings(kernels, n_x, n_y, 
         powers = np.exp(3.0 * made_normal(values)[0])
         shares = powers / powers.sum()
         assert np.allclose(result.shares, shares, rtol=0, atol=TIE)
-        own = np.mean(values >= values[0] - TIE, axis=0)
         best = result.kernels.index(result.kernel)
-        assert own[best] == own.min()
         assert abs(result.statistic - values[0, best]) < 64 * EPS
 
 
@@ -542,9 +540,20 @@ def test_margin_is_in_the_unit_of_the_kernel(rng):
 def test_margin_reads_as_a_sentence(rng):
     x, y = rng.normal(size=(100, 1)), rng.normal(size=(100, 1)) + 1.0
     far = two_sample_test(x, y, kernel="gaussian", margin=0.05, rng=0)
-    assert str(far).startswith("The samples are further apart than 0.05 at level 0.05: p")
+    assert str(far).startswith(
+        "The samples are further apart than an MMD of 0.05 at level 0.05: p = "
+    )
+    # MMD beside its square: a margin is in units of the first.
+    assert f"MMD = {far.statistic**0.5:.3g}, MMD^2 = {far.statistic:.4g}, 95 %" in str(
+        far
+    )
     near = two_sample_test(x, y, kernel="gaussian", margin=1.0, rng=0)
-    assert str(near).startswith("The samples may be within 1 of each other at level 0.05")
+    assert str(near).startswith(
+        "The samples are within an MMD of 1 of each other at level 0.05: p = "
+    )
+    assert near.confidence_interval[1] < 1.0
+    open_ = two_sample_test(x, y, kernel="gaussian", margin=far.statistic**0.5, rng=0)
+    assert str(open_).startswith("The samples may or may not be within an MMD of ")
     assert near.to_dict()["margin"] == 1.0
     assert near.n_resamples == 0
     assert near.null_distribution is None
@@ -577,17 +586,19 @@ def test_result_reads_as_a_sentence(rng):
     x, y = rng.normal(size=(60, 2)), rng.normal(size=(70, 2))
     alike = two_sample_test(x, y, rng=0)
     low, high = alike.confidence_interval
+    least, most = alike.effect_interval
     assert str(alike) == (
         f"No difference was found at level 0.05: p = {alike.pvalue:.4g} (permutation, "
         "exact level; n_x = 60, n_y = 70).\n"
-        f"MMD^2 = {alike.statistic:.4g}, 95 % interval {low:.3g} to {high:.3g}; effect size "
-        f"{alike.effect_size:.2g} (exact, {alike.kernel}, one of {len(alike.kernels)} "
-        "kernels)."
+        f"Effect size {alike.effect_size:.2g}, 95 % interval {least:.2g} to {most:.2g} "
+        f"({alike.kernels[1]}, the reference).\n"
+        f"Most telling of {len(alike.kernels)} kernels: {alike.kernel}, MMD^2 = "
+        f"{alike.statistic:.4g}, 95 % interval {low:.2g} to {high:.2g} (exact)."
     )
-    apart = two_sample_test(x, y + 3, kernel=Gaussian(1.0), level=0.01, rng=0)
+    apart = two_sample_test(x, y + 1, kernel=Gaussian(1.0), level=0.01, rng=0)
     assert str(apart).startswith("The samples differ at level 0.01: p = 0.001, about ")
     assert "99 % interval" in str(apart)
-    assert "one of" not in str(apart)
+    assert "telling" not in str(apart)
     asymptotic = two_sample_test(x, y, null="gamma", rng=0)
     assert "(gamma, asymptotic level; n_x = 60" in str(asymptotic)
 
@@ -610,8 +621,11 @@ def test_result_answers_for_any_level(rng):
     assert result.pvalue == 0.001
     assert result.rejects()  # a p-value equal to the level rejects
     assert result.rejects(0.001)
-    assert not result.rejects(0.0009)
-    assert not two_sample_test(x, y, kernel="gaussian", level=1e-4, rng=0).rejects()
+    with pytest.warns(fastmmd.ResolutionWarning, match="with 999 relabellings is 0.001"):
+        assert not result.rejects(0.0009)
+    least = two_sample_test(x, y, kernel="gaussian", level=1e-4, rng=0)
+    with pytest.warns(fastmmd.ResolutionWarning, match="a level of 0.0001 cannot be"):
+        assert not least.rejects()
     for level in (0.0, 1.0, -1.0):
         with pytest.raises(ValueError, match="`level` must be a number strictly between"):
             result.rejects(level)
@@ -638,7 +652,8 @@ def test_tail_pvalue_is_given_at_the_limit_of_resolution(shift, n_resamples, rng
     assert (result.tail_pvalue is not None) == (result.pvalue == smallest)
     if result.tail_pvalue is not None:
         assert 0.0 < result.tail_pvalue <= smallest
-        assert f", about {result.tail_pvalue:.0e} (" in str(result)
+        word = "about" if result.tail_pvalue > 1e-10 else "below"
+        assert f", {word} {result.tail_pvalue:.0e} (" in str(result)
     if shift == 4.0:
         assert result.tail_pvalue < 1e-6
     if shift == 0.0:
@@ -654,6 +669,106 @@ def test_tail_pvalue_continues_the_resampled_one(rng):
     # 3 there.
     assert 3e-4 < long.pvalue < 0.02
     assert 1 / 3 < short.tail_pvalue / long.pvalue < 3
+
+
+@pytest.mark.parametrize("shift", [10.0, 1e3])
+def test_a_tail_below_what_can_be_resolved_is_a_bound(shift, rng):
+    x, y = rng.normal(size=(900, 2)), rng.normal(size=(900, 2)) + shift
+    result = two_sample_test(x, y, rng=0)
+    assert result.tail_pvalue == 1e-10
+    assert "p = 0.001, below 1e-10 (" in str(result)
+    assert "p < 1e-10 (" in str(two_sample_test(x, y, null="gamma", rng=0))
+
+
+def test_a_tail_is_not_below_what_the_rows_allow():
+    result = two_sample_test(np.zeros(8), np.full(9, 3.0), kernel="gaussian", rng=1)
+    assert result.tail_pvalue == pytest.approx(1 / 24310)
+
+
+@pytest.mark.parametrize(
+    ("n_x", "n_y", "least"), [(3, 3, "0.1"), (2, 2, "0.33"), (2, 5, "0.048")]
+)
+def test_few_rows_are_said_to_be_too_few(n_x, n_y, least):
+    result = two_sample_test(np.arange(n_x), 1e6 + np.arange(n_y), rng=0)
+    assert result.smallest_pvalue == pytest.approx(float(least), abs=5e-3)
+    text = (
+        f"The smallest possible p-value with {n_x} and {n_y} rows is {least}. No difference "
+        "could have been found at level 0.05: p = "
+    )
+    assert str(result).startswith(text) == (result.smallest_pvalue > 0.05)
+    assert result.rejects(0.5)
+
+
+def test_too_few_relabellings_are_said_to_be_too_few():
+    result = two_sample_test(np.arange(30), np.arange(30) + 99, n_resamples=9, rng=0)
+    assert str(result).startswith(
+        "The smallest possible p-value with 9 relabellings is 0.1. No difference could have "
+        "been found at level 0.05: p = 0.1, below 1e-10 ("
+    )
+
+
+ONE_DATA_SET = [
+    *({"rng": seed} for seed in range(4)),
+    *({"n_resamples": n} for n in (99, 20_000)),
+    {"null": "gamma"},
+]
+
+
+@pytest.mark.parametrize("sizes", [(100, 150), (3000, 2500)], ids=str)
+def test_effect_interval_and_statistic_do_not_depend_on_chance(sizes, rng):
+    x, y = (
+        rng.normal(level, 1.0, (n, 3)) for level, n in zip((0, 0.15), sizes, strict=True)
+    )
+    results = [two_sample_test(x, y, **options) for options in ONE_DATA_SET]
+    first = results[0]
+    for name in (
+        *("effect_size", "effect_interval", "reference_kernel", "kernels"),
+        *("statistic", "kernel", "confidence_interval"),
+    ):
+        found = {
+            getattr(result, name) for result in results if result.null == "permutation"
+        }
+        assert len(found) == 1, name
+    assert results[-1].effect_size == first.effect_size
+    # One group for each row is no grouping: the same effect but for rounding.
+    groups = np.arange(sizes[0]), sizes[0] + np.arange(sizes[1])
+    grouped = two_sample_test(x, y, groups=groups)
+    assert grouped.reference_kernel == first.reference_kernel
+    if sum(sizes) <= 256:
+        assert grouped.effect_size == pytest.approx(first.effect_size, rel=1e-6)
+
+
+def test_the_reference_is_the_median_bandwidth_whatever_is_most_telling(rng):
+    # Fine waves: the smallest bandwidths tell, the median tells nothing.
+    x, y = rng.random((800, 1)), np.round(40 * rng.random((800, 1))) / 40
+    result = two_sample_test(x, y, rng=0)
+    assert result.kernel.bandwidth < 0.3 * result.reference_kernel.bandwidth
+    assert result.reference_kernel.bandwidth == pytest.approx(
+        fastmmd.bandwidth.median_bandwidth(x, y, max_rows=1600), rel=0.05
+    )
+    exact = fastmmd.mmd(x, y, kernel=result.reference_kernel, method="exact").mmd2
+    spread = sum(
+        1 - (k.sum() - len(k)) / (len(k) * (len(k) - 1))
+        for k in (result.reference_kernel.gram(z, z) for z in (x, y))
+    )
+    if exact > 0:
+        expected = np.sqrt(exact / (exact + 2 * spread))
+        assert result.effect_size == pytest.approx(expected, rel=1e-6)
+    one = two_sample_test(x, y, kernel=fastmmd.Laplace(0.3), rng=0)
+    assert one.reference_kernel == one.kernel == fastmmd.Laplace(0.3)
+
+
+def test_effect_intervals_hold_the_effect(rng):
+    for shift in (0.0, 0.1, 0.5, 3.0):
+        x, y = rng.normal(size=(400, 2)), rng.normal(size=(300, 2)) + shift
+        for options in (
+            {},
+            {"method": "block"},
+            {"groups": (np.arange(400), 400 + np.arange(300))},
+        ):
+            result = two_sample_test(x, y, rng=0, **options)
+            low, high = result.effect_interval
+            assert 0.0 <= low <= result.effect_size <= high <= 1.0
 
 
 def test_complete_enumeration_needs_no_tail():

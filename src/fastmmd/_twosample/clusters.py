@@ -7,19 +7,24 @@ group, which tell about the group and not about the samples.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastmmd._twosample.decide import leading_kernel
 from fastmmd._twosample.grams import BinnedSamples
 from fastmmd._twosample.layout import MAX_BINS
 from fastmmd._twosample.result import TwoSampleResult
+from fastmmd.families import reference_index
 from fastmmd.nulls._special import ndtri
 from fastmmd.nulls.combine import combine
-from fastmmd.nulls.groups import group_statistics, jackknife_error, permute_groups
-from fastmmd.nulls.pvalues import permutation_pvalue
+from fastmmd.nulls.effect import effect_of
+from fastmmd.nulls.groups import (
+    group_spread,
+    group_statistics,
+    jackknife_error,
+    permute_groups,
+)
+from fastmmd.nulls.pvalues import smallest_pvalue
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -123,27 +128,27 @@ def clustered_result(
         grams, counts, from_x, binned.movable, n_resamples=n_resamples, rng=rng
     )
     combined = combine(observed, null)
-    effects = np.array(
-        [_effect(g, m, counts, from_x) for g, m in zip(grams, observed, strict=True)]
-    )
-    own = [permutation_pvalue(o, n) for o, n in zip(observed, null.T, strict=True)]
-    best = leading_kernel(np.array(own), effects)
+    best, reference = int(np.argmax(combined.scores)), reference_index(kernels)
+    # The most telling kernel was chosen by the data, so that its interval is to cover
+    # whichever it is, by Bonferroni's rule; the reference was not.
+    ends = _interval(grams[best], observed[best], counts, from_x, level / len(kernels))
+    at_reference = _interval(grams[reference], observed[reference], counts, from_x, level)
+    spread = group_spread(grams[reference], counts, from_x)
     kernel = kernels[best]
-    error = jackknife_error(grams[best], counts, from_x)
-    half = -ndtri(0.5 * level / len(kernels)) * error
-    mmd2 = float(observed[best])
     n_x = int(counts[from_x].sum())
+    n_groups_x = int(np.count_nonzero(binned.movable & from_x))
+    n_groups_y = int(np.count_nonzero(binned.movable & ~from_x))
     return TwoSampleResult(
         pvalue=combined.pvalue,
-        statistic=kernel.at_zero * mmd2,
-        # Two groups in a sample tell nothing of the spread between groups.
-        confidence_interval=(
-            kernel.at_zero * max(mmd2 - half, 0.0),
-            kernel.at_zero * max(mmd2 + half, 0.0),
-        )
-        if np.isfinite(half)
-        else None,
-        effect_size=float(effects[best]),
+        statistic=kernel.at_zero * float(observed[best]),
+        confidence_interval=None
+        if ends is None
+        else (kernel.at_zero * ends[0], kernel.at_zero * ends[1]),
+        effect_size=effect_of(float(observed[reference]), spread),
+        effect_interval=None
+        if at_reference is None
+        else (effect_of(at_reference[0], spread), effect_of(at_reference[1], spread)),
+        reference_kernel=kernels[reference],
         kernel=kernel,
         kernels=kernels,
         shares=tuple(float(share) for share in combined.shares),
@@ -153,25 +158,27 @@ def clustered_result(
         n_x=n_x,
         n_y=int(counts.sum()) - n_x,
         n_resamples=n_resamples,
-        n_bins=int(np.count_nonzero(binned.movable)),
+        n_bins=n_groups_x + n_groups_y,
         used_x=float(counts[binned.movable & from_x].sum() / n_x),
         used_y=float(counts[binned.movable & ~from_x].sum() / counts[~from_x].sum()),
+        smallest_pvalue=max(
+            1.0 / (1.0 + n_resamples), smallest_pvalue(n_groups_x, n_groups_y)
+        ),
         level=level,
         null_distribution=null * [k.at_zero for k in kernels],
     )
 
 
-def _effect(
+def _interval(
     gram: FloatArray,
     mmd2: float,
     counts: npt.NDArray[np.int64],
     from_x: npt.NDArray[np.bool_],
-) -> float:
-    """Return the kernel correlation ratio, with the spread of rows within each sample."""
-    if mmd2 <= 0.0:
-        return 0.0
-    spread = sum(
-        1.0 - float(gram[np.ix_(part, part)].sum()) / float(counts[part].sum()) ** 2
-        for part in (from_x, ~from_x)
-    )
-    return math.sqrt(mmd2 / (mmd2 + 2.0 * spread))
+    level: float,
+) -> tuple[float, float] | None:
+    """Return the interval for one kernel's squared MMD by leaving out groups in turn."""
+    half = -ndtri(0.5 * level) * jackknife_error(gram, counts, from_x)
+    # Two groups in a sample tell nothing of the spread between groups.
+    if not np.isfinite(half):
+        return None
+    return max(float(mmd2 - half), 0.0), max(float(mmd2 + half), 0.0)

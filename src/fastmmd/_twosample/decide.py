@@ -9,15 +9,16 @@ import numpy as np
 
 from fastmmd._errors import UndefinedEstimateError
 from fastmmd._twosample.result import TwoSampleResult
+from fastmmd.families import reference_index
 from fastmmd.nulls.bins import BinGram, merge_bins, u_statistics
 from fastmmd.nulls.choices import Gamma, Normal, Null, Pearson, Permutation, Spectrum
 from fastmmd.nulls.combine import combine
-from fastmmd.nulls.effect import effect_size, interval, margin_pvalue
+from fastmmd.nulls.effect import effect_interval, effect_size, interval, margin_pvalue
 from fastmmd.nulls.matching import group_bins, match_bins
-from fastmmd.nulls.moments import gamma_pvalue, pearson_pvalue
+from fastmmd.nulls.moments import gamma_pvalue, normal_score, pearson_pvalue
 from fastmmd.nulls.multipliers import multiply_bins
 from fastmmd.nulls.permutation import permute_bins
-from fastmmd.nulls.pvalues import smallest_pvalue
+from fastmmd.nulls.pvalues import resolved_tail, smallest_pvalue
 from fastmmd.nulls.spectrum import spectrum_null, spectrum_pvalue
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class Verdict:
     n_bins: int
     used_x: float = 1.0
     used_y: float = 1.0
+    smallest_pvalue: float = 0.0
     tail_pvalue: float | None = None
     null_distribution: FloatArray | None = field(default=None, repr=False)
 
@@ -65,19 +67,12 @@ def result_from_bins(
     margin: float | None = None,
 ) -> TwoSampleResult:
     """Put together what is known of the samples and the verdict."""
-    best = verdict.leading
+    best, reference = verdict.leading, reference_index(kernels)
     kernel = kernels[best]
-    enough = min(np.bincount(bins.from_x, minlength=2)) >= _FEWEST_BINS_FOR_INTERVAL
-    ends = None
-    if enough:
-        # An interval needs some dozens of bins; its cost grows as their cube.
-        of_best = BinGram(
-            bins.grams[best : best + 1], bins.counts, bins.from_x, bins.movable
-        )
-        merged = merge_bins(of_best, most=_BINS_FOR_INTERVAL)
-        # The kernel was chosen by the data: an interval for all of them at once, by
-        # Bonferroni's rule, covers whichever it is.
-        ends = interval(merged, confidence=1.0 - level / len(kernels))
+    # The kernel was chosen by the data: an interval for all of them at once, by
+    # Bonferroni's rule, covers whichever it is. The reference was not.
+    ends = _interval(bins, best, level / len(kernels))
+    at_reference = _interval(bins, reference, level)
     at_zero = kernel.at_zero
     null_distribution = verdict.null_distribution
     if null_distribution is not None:
@@ -88,7 +83,11 @@ def result_from_bins(
         confidence_interval=None
         if ends is None
         else (at_zero * ends[0], at_zero * ends[1]),
-        effect_size=effect_size(bins, kernel=best),
+        effect_size=effect_size(bins, kernel=reference),
+        effect_interval=None
+        if at_reference is None
+        else effect_interval(bins, at_reference, kernel=reference),
+        reference_kernel=kernels[reference],
         kernel=kernel,
         kernels=kernels,
         shares=tuple(float(share) for share in verdict.shares),
@@ -101,11 +100,22 @@ def result_from_bins(
         n_bins=verdict.n_bins,
         used_x=verdict.used_x,
         used_y=verdict.used_y,
+        smallest_pvalue=verdict.smallest_pvalue,
         tail_pvalue=verdict.tail_pvalue,
         margin=margin,
         level=level,
         null_distribution=null_distribution,
     )
+
+
+def _interval(bins: BinGram, kernel: int, level: float) -> tuple[float, float] | None:
+    """Return the interval for the squared MMD of one kernel, if there are enough bins."""
+    if min(np.bincount(bins.from_x, minlength=2)) < _FEWEST_BINS_FOR_INTERVAL:
+        return None
+    grams = bins.grams[kernel : kernel + 1]
+    of_one = BinGram(grams, bins.counts, bins.from_x, bins.movable)
+    # An interval needs some dozens of bins; its cost grows as their cube.
+    return interval(merge_bins(of_one, most=_BINS_FOR_INTERVAL), confidence=1.0 - level)
 
 
 def decide(
@@ -125,18 +135,22 @@ def permutation_verdict(
     null = permute_bins(bins, n_resamples=n_resamples, rng=rng)
     combined = combine(observed, null.statistics, complete=null.complete)
     movable = bins.movable
-    smallest = 1.0 / (1.0 + len(null.statistics))
-    at_limit = not null.complete and combined.pvalue <= smallest
+    n_movable_x = int(np.count_nonzero(movable & bins.from_x))
+    fewest = smallest_pvalue(n_movable_x, int(np.count_nonzero(movable)) - n_movable_x)
+    drawn = 1.0 / (1.0 + len(null.statistics))
+    smallest = fewest if null.complete else max(drawn, fewest)
+    at_limit = not null.complete and combined.pvalue <= drawn
     return Verdict(
         pvalue=combined.pvalue,
         null="permutation",
         level_is="exact",
         shares=combined.shares,
-        leading=leading_kernel(null.pvalues(observed), effect_sizes(bins)),
+        leading=leading_kernel(bins),
         n_resamples=len(null.statistics),
         n_bins=int(np.count_nonzero(movable)),
         used_x=float(bins.counts[movable & bins.from_x].sum() / bins.n_x),
         used_y=float(bins.counts[movable & ~bins.from_x].sum() / bins.n_y),
+        smallest_pvalue=smallest,
         tail_pvalue=_tail(bins, smallest) if at_limit else None,
         null_distribution=null.statistics,
     )
@@ -228,11 +242,10 @@ def _multiplier_verdict(
         null="multiplier",
         level_is="asymptotic",
         shares=combined.shares,
-        leading=leading_kernel(
-            np.mean(null.statistics >= null.observed, axis=0), effect_sizes(bins)
-        ),
+        leading=leading_kernel(bins),
         n_resamples=n_resamples,
         n_bins=bins.n_bins,
+        smallest_pvalue=smallest,
         tail_pvalue=_tail(bins, smallest) if at_limit else None,
     )
 
@@ -275,26 +288,26 @@ def margin_verdict(bins: BinGram, margin: float, /) -> Verdict:
     )
 
 
-def leading_kernel(pvalues: FloatArray, effects: FloatArray, /) -> int:
-    """Return the kernel to report: of the smallest own p-value, the largest effect.
+def leading_kernel(bins: BinGram, /) -> int:
+    """Return the most telling kernel: the one with the largest score under the null.
 
-    Where samples differ clearly all kernels have the smallest p-value there is, and the one
-    that explains most is the one to read.
+    From the moments of the null and not from relabellings, whose number and seed would
+    change which one it is.
     """
-    smallest = pvalues <= pvalues.min() * (1.0 + 1e-9)
-    return int(np.argmax(np.where(smallest, effects, -1.0)))
-
-
-def effect_sizes(bins: BinGram, /) -> FloatArray:
-    """Return the effect size of every kernel."""
-    return np.array([effect_size(bins, kernel=j) for j in range(bins.n_kernels)])
+    if bins.n_kernels == 1:
+        return 0
+    if min(np.bincount(bins.from_x, minlength=2)) < 2:
+        # One bin of a sample has no spread to compare with.
+        return int(np.argmax(u_statistics(bins)))
+    return int(np.argmax([normal_score(bins, kernel=j) for j in range(bins.n_kernels)]))
 
 
 def _tail(bins: BinGram, largest: float) -> float:
     """Return how small p is, by Bonferroni's rule over kernels, where it is below `largest`.
 
-    Not below one over the number of ways to deal the rows, which no test can go below.
+    Not below one over the number of ways to deal the rows, which no test can go below, and
+    not below what such an estimate can resolve.
     """
     pvalues = [spectrum_pvalue(bins, kernel=j) for j in range(bins.n_kernels)]
-    fewest = smallest_pvalue(bins.n_x, bins.n_y)
-    return min(max(bins.n_kernels * min(pvalues), fewest), largest)
+    estimate = resolved_tail(bins.n_kernels * min(pvalues))
+    return min(max(estimate, smallest_pvalue(bins.n_x, bins.n_y)), largest)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, final
 
 import numpy as np
 
+from fastmmd._key import streams_of
 from fastmmd._plan import resolve_method
 from fastmmd._random import spawn
 from fastmmd._rows import Rows, check_rows, is_table
@@ -198,15 +199,15 @@ def k_sample_test(
     check_sizes(rows)
     n_resamples = check_count(n_resamples, name="n_resamples")
     level = check_between(level, 0.0, 1.0, name="level")
-    for_kernels, for_frequencies, for_bins, for_null = spawn(rng, 4)
+    (for_null,) = spawn(rng, 1)
+    for_kernels, for_bins = streams_of(rows)
     # The rules for kernels look at the pooled rows, however they are split.
     kernels, numbers = choose_kernels(kernel, rows[0], _Rest.of(rows[1:]), for_kernels)
     numbers = asked_frequencies(method, numbers)
     chosen = choose_method(resolve_method(method), kernels, rows)
     layout = choose_layout([part.n_rows for part in rows])
     binned = send_to_bins(rows, layout, for_bins)
-    seed = int(for_frequencies.integers(2**63))
-    grams = bin_sums(binned, kernels, numbers, chosen, seed)
+    grams = bin_sums(binned, kernels, numbers, chosen)
     bins = LabelledGram(grams, binned.counts, binned.labels, binned.movable)
     observed = k_sample_statistics(bins)
     null = permute_labels(bins, n_resamples=n_resamples, rng=for_null)

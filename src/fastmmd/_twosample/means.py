@@ -13,6 +13,7 @@ from fastmmd.bandwidth import resolve_kernel
 from fastmmd.estimators import Block, Linear, block_values, linear_values
 from fastmmd.nulls._special import ndtri
 from fastmmd.nulls.choices import Normal, Null
+from fastmmd.nulls.effect import effect_of
 from fastmmd.nulls.normal import mean_pvalue
 
 if TYPE_CHECKING:
@@ -53,11 +54,18 @@ def mean_result(
         raise UndefinedEstimateError(msg)
     mean = float(values.mean())
     error = float(values.std(ddof=1)) / math.sqrt(len(values))
+    ends = _normal_interval(mean, error, level)
+    spread = _spread(x, y, used)
     return TwoSampleResult(
         pvalue=mean_pvalue(values, skewed=isinstance(method, Block)),
         statistic=mean,
-        confidence_interval=_normal_interval(mean, error, level),
-        effect_size=_effect(x, y, used, mean),
+        confidence_interval=ends,
+        effect_size=effect_of(mean / used.at_zero, spread),
+        effect_interval=(
+            effect_of(ends[0] / used.at_zero, spread),
+            effect_of(ends[1] / used.at_zero, spread),
+        ),
+        reference_kernel=used,
         kernel=used,
         kernels=(used,),
         shares=(1.0,),
@@ -77,13 +85,12 @@ def _normal_interval(mean: float, error: float, level: float) -> tuple[float, fl
     return max(mean - half, 0.0), max(mean + half, 0.0)
 
 
-def _effect(x: Rows, y: Rows, kernel: Kernel, mmd2: float) -> float:
-    """Return the kernel correlation ratio, with spreads from consecutive pairs."""
-    spreads = []
+def _spread(x: Rows, y: Rows, kernel: Kernel) -> float:
+    """Return the spread within both samples, from consecutive pairs."""
+    total = 0.0
     for rows in (x, y):
         n_used = 2 * (min(rows.n_rows, 20_000) // 2)
         block = rows.dense(0, n_used)
         alike = float(np.mean(kernel(block[::2] - block[1::2]))) / kernel.at_zero
-        spreads.append(max(1.0 - alike, 0.0))
-    share = max(mmd2 / kernel.at_zero, 0.0)
-    return math.sqrt(share / (share + 2.0 * sum(spreads))) if share > 0.0 else 0.0
+        total += max(1.0 - alike, 0.0)
+    return total

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, final
 
+from fastmmd._errors import ResolutionWarning
 from fastmmd._validation import check_between
+from fastmmd.nulls.pvalues import pvalue_words, smallest_pvalue
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,15 +34,21 @@ class TwoSampleResult:
     statistic : float
         Unbiased estimate of the squared MMD for `kernel`; may be negative.
     confidence_interval : tuple of float or None
-        Interval for the squared MMD at confidence ``1 - level``, asymptotic. With a
-        family it holds for all its kernels at once, as the data chose `kernel`.
+        Interval for the squared MMD of `kernel` at confidence ``1 - level``, asymptotic.
+        With a family it holds for all its kernels at once, as the data chose `kernel`.
     effect_size : float
         Share of the spread that the difference explains, as a correlation between 0 and
-        1; it does not grow with the number of rows. With the median bandwidth a normal
-        column shifted by 0.2, 0.5 and 0.8 standard deviations has 0.07, 0.16 and 0.25.
+        1; it does not grow with the number of rows. Measured by `reference_kernel`, so
+        that effects can be compared: with the median bandwidth a normal column shifted
+        by 0.2, 0.5 and 0.8 standard deviations has 0.07, 0.16 and 0.25.
+    effect_interval : tuple of float or None
+        Interval for the effect size at confidence ``1 - level``, asymptotic.
+    reference_kernel : Kernel
+        The kernel that effects are measured by: of the adaptive family the one with the
+        median distance as bandwidth, of a list the first.
     kernel : Kernel
-        The kernel used; of a family the one to read: of those with the smallest p-value
-        of their own, the one with the largest effect.
+        The kernel used; of a family the most telling one, whose statistic is the most
+        standard deviations above that of samples alike.
     kernels : tuple of Kernel
         All kernels of the family.
     shares : tuple of float
@@ -58,9 +67,13 @@ class TwoSampleResult:
         Bins that were relabelled, or whose spread gave the null.
     used_x, used_y : float
         Share of each sample's rows that took part in relabelling.
+    smallest_pvalue : float
+        The smallest p-value that this test could have given, by the number of
+        relabellings or of rows; 0 for an analytic null.
     tail_pvalue : float or None
         Where `pvalue` is the smallest that the relabellings can give, an estimate of how
-        small it is, right within a factor of 2 to 3 per power of ten below 1e-4.
+        small it is, whose exponent is right within a quarter. 1e-10 stands for anything
+        below that.
     margin : float or None
         The distance that was tested against; ``None`` for a test of equality.
     level : float
@@ -88,6 +101,8 @@ class TwoSampleResult:
     statistic: float
     confidence_interval: tuple[float, float] | None
     effect_size: float
+    effect_interval: tuple[float, float] | None
+    reference_kernel: Kernel
     kernel: Kernel
     kernels: tuple[Kernel, ...]
     shares: tuple[float, ...]
@@ -100,6 +115,7 @@ class TwoSampleResult:
     n_bins: int
     used_x: float = 1.0
     used_y: float = 1.0
+    smallest_pvalue: float = 0.0
     tail_pvalue: float | None = None
     margin: float | None = None
     level: float = 0.05
@@ -108,35 +124,80 @@ class TwoSampleResult:
     notes: tuple[str, ...] = field(default=(), repr=False)
 
     def rejects(self, level: float | None = None, /) -> bool:
-        """Return whether equality is rejected at `level`, by default the result's own."""
+        """Return whether equality is rejected at `level`, by default the result's own.
+
+        Warns if no p-value as small as `level` was possible.
+        """
         if level is None:
             level = self.level
-        return self.pvalue <= check_between(level, 0.0, 1.0, name="level")
+        level = check_between(level, 0.0, 1.0, name="level")
+        if level < self.smallest_pvalue:
+            msg = (
+                f"a level of {level:g} cannot be reached: {self._limit()} Pass a larger "
+                "`n_resamples`, or more rows if there are few."
+            )
+            warnings.warn(msg, ResolutionWarning, stacklevel=2)
+        return self.pvalue <= level
 
     def __str__(self) -> str:
-        if self.margin is not None:
-            verdict = (
-                f"The samples are further apart than {self.margin:g}"
-                if self.rejects()
-                else f"The samples may be within {self.margin:g} of each other"
-            )
-        else:
-            verdict = (
-                "The samples differ" if self.rejects() else "No difference was found"
-            )
-        tail = f", about {self.tail_pvalue:.0e}" if self.tail_pvalue is not None else ""
-        interval = ""
-        if self.confidence_interval is not None:
-            low, high = self.confidence_interval
-            share = f"{100 * (1 - self.level):g} %"
-            interval = f", {share} interval {low:.3g} to {high:.3g}"
-        family = f", one of {len(self.kernels)} kernels" if len(self.kernels) > 1 else ""
+        found = pvalue_words(self.pvalue, self.tail_pvalue)
         return (
-            f"{verdict} at level {self.level:g}: p = {self.pvalue:.4g}{tail} "
+            f"{self._verdict()} at level {self.level:g}: {found} "
             f"({self.null}, {self.level_is} level; n_x = {self.n_x}, n_y = {self.n_y}).\n"
-            f"MMD^2 = {self.statistic:.4g}{interval}; effect size {self.effect_size:.2g} "
-            f"({self.method}, {self.kernel}{family})." + remarks(self.columns, self.notes)
+            + "\n".join(self._sizes())
+            + remarks(self.columns, self.notes)
         )
+
+    def _verdict(self) -> str:
+        """Return what was found, as the beginning of a sentence."""
+        rejected = self.pvalue <= self.level
+        if self.margin is not None:
+            within = f"an MMD of {self.margin:g}"
+            ends = self.confidence_interval
+            if rejected:
+                return f"The samples are further apart than {within}"
+            if ends is not None and ends[1] < self.margin**2:
+                return f"The samples are within {within} of each other"
+            return f"The samples may or may not be within {within} of each other,"
+        if rejected:
+            return "The samples differ"
+        if self.level < self.smallest_pvalue:
+            return f"{self._limit()} No difference could have been found"
+        return "No difference was found"
+
+    def _limit(self) -> str:
+        """Return what kept the p-value from being smaller, as a sentence."""
+        rows = smallest_pvalue(self.n_x, self.n_y)
+        if rows > 1.0 / (1.0 + self.n_resamples):
+            why = f"{self.n_x} and {self.n_y} rows"
+        else:
+            why = f"{self.n_resamples} relabellings"
+        return f"The smallest possible p-value with {why} is {self.smallest_pvalue:.2g}."
+
+    def _sizes(self) -> list[str]:
+        """Return lines on how far apart the samples are."""
+        share = f"{100 * (1 - self.level):g} %"
+
+        def between(ends: tuple[float, float] | None) -> str:
+            return (
+                ""
+                if ends is None
+                else f", {share} interval {ends[0]:.2g} to {ends[1]:.2g}"
+            )
+
+        effect = f"Effect size {self.effect_size:.2g}{between(self.effect_interval)}"
+        squared = f"MMD^2 = {self.statistic:.4g}{between(self.confidence_interval)}"
+        if self.margin is not None:
+            squared = f"MMD = {max(self.statistic, 0.0) ** 0.5:.3g}, {squared}"
+        if len(self.kernels) == 1:
+            return [f"{effect}; {squared} ({self.method}, {self.kernel})."]
+        return [
+            f"{effect} ({self.reference_kernel}, the reference).",
+            (
+                f"Most telling of {len(self.kernels)} kernels: {self.kernel}, {squared} "
+                f"({self.method})."
+            ),
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain types, ready for ``json.dumps``."""
@@ -146,6 +207,10 @@ class TwoSampleResult:
             "statistic": self.statistic,
             "confidence_interval": None if interval is None else list(interval),
             "effect_size": self.effect_size,
+            "effect_interval": None
+            if self.effect_interval is None
+            else list(self.effect_interval),
+            "reference_kernel": repr(self.reference_kernel),
             "kernel": repr(self.kernel),
             "kernels": [repr(kernel) for kernel in self.kernels],
             "shares": list(self.shares),
@@ -158,6 +223,7 @@ class TwoSampleResult:
             "n_bins": self.n_bins,
             "used_x": self.used_x,
             "used_y": self.used_y,
+            "smallest_pvalue": self.smallest_pvalue,
             "tail_pvalue": self.tail_pvalue,
             "margin": self.margin,
             "level": self.level,

@@ -8,6 +8,7 @@ import numpy as np
 
 from fastmmd._cost import Problem, seconds
 from fastmmd._errors import UndefinedEstimateError
+from fastmmd._key import streams_of
 from fastmmd._plan import resolve_method
 from fastmmd._random import spawn
 from fastmmd._rows import check_samples, is_table
@@ -102,7 +103,8 @@ def two_sample_test(
         For each row of `x` and of `y` the group it belongs to (user, day, visit). Groups
         are then relabelled as a whole, for rows that are not independent.
     rng : int or numpy.random.Generator, optional
-        Source of all randomness: pass an integer for repeatable results.
+        Source of the relabellings: pass an integer for repeatable p-values. Statistic,
+        effect and interval follow from the data alone.
     n_threads : int, optional
         At most so many threads; see `fastmmd.threads`. The result does not depend on it.
 
@@ -170,7 +172,8 @@ def _two_sample_test(
     rng: RNGLike,
 ) -> TwoSampleResult:
     rows_x, rows_y = check_samples(x, y)
-    for_kernels, for_frequencies, for_bins, for_null = spawn(rng, 4)
+    (for_null,) = spawn(rng, 1)
+    for_kernels, for_bins = streams_of((rows_x, rows_y))
     check_sizes((rows_x, rows_y))
     n_resamples = check_count(n_resamples, name="n_resamples")
     level = check_between(level, 0.0, 1.0, name="level")
@@ -201,7 +204,6 @@ def _two_sample_test(
     n_frequencies = asked_frequencies(method, n_frequencies)
     test_method = choose_method(chosen_method, kernels, (rows_x, rows_y))
     chosen_null = Permutation() if chosen_null is None else chosen_null
-    seed = int(for_frequencies.integers(2**63))
     if groups is not None:
         if margin is not None or not isinstance(chosen_null, Permutation):
             msg = "`groups` must be used with the permutation null and without `margin`."
@@ -209,7 +211,7 @@ def _two_sample_test(
         return clustered_result(
             check_groups(groups, rows_x, rows_y, for_bins),
             kernels,
-            lambda binned: bin_sums(binned, kernels, n_frequencies, test_method, seed),
+            lambda binned: bin_sums(binned, kernels, n_frequencies, test_method),
             method=test_method.name,
             n_resamples=n_resamples,
             level=level,
@@ -221,7 +223,7 @@ def _two_sample_test(
     layout = choose_layout((rows_x.n_rows, rows_y.n_rows), by_rows=by_rows)
     binned = send_to_bins((rows_x, rows_y), layout, for_bins)
     bins = BinGram(
-        bin_sums(binned, kernels, n_frequencies, test_method, seed),
+        bin_sums(binned, kernels, n_frequencies, test_method),
         binned.counts,
         binned.labels == 0,
         binned.movable,
@@ -282,10 +284,12 @@ def bin_sums(
     kernels: Sequence[Kernel],
     n_frequencies: Sequence[int],
     method: Exact | Fourier | Fastfood,
-    seed: int,
     /,
 ) -> FloatArray:
-    """Return the kernel sums between bins by the method asked for."""
+    """Return the kernel sums between bins by the method asked for.
+
+    Frequencies are the same in every call, so that estimates of one data set are equal.
+    """
     if isinstance(method, Exact):
         return exact_grams(binned, kernels)
     if isinstance(method, Fourier) and method.frequencies is not None:
@@ -301,7 +305,7 @@ def bin_sums(
         numbers,
         sampling="fastfood" if isinstance(method, Fastfood) else method.sampling,
         single=method.single,
-        seed=seed,
+        seed=0,
     )
 
 

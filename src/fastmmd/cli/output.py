@@ -81,17 +81,23 @@ def result_fields(
     seed: int,
 ) -> Fields:
     """Return the table below the sentence of a test."""
-    tail = result.tail_pvalue
-    found = [
-        ("p-value", f"{result.pvalue:.4g}" + (f", about {tail:.0e}" if tail else ""))
-    ]
-    found.append(("effect size", f"{result.effect_size:.2g} (0 none, 1 disjoint)"))
-    interval = ""
-    if result.confidence_interval is not None:
-        low, high = result.confidence_interval
-        share = f"{100 * (1 - result.level):g} %"
-        interval = f", {share} interval {low:.3g} to {high:.3g}"
-    found.append(("MMD^2", f"{result.statistic:.4g}{interval}"))
+    from fastmmd.nulls.pvalues import pvalue_words
+
+    share = f"{100 * (1 - result.level):g} %"
+
+    def between(ends: tuple[float, float] | None) -> str:
+        return (
+            "" if ends is None else f", {share} interval {ends[0]:.2g} to {ends[1]:.2g}"
+        )
+
+    pvalue = pvalue_words(result.pvalue, result.tail_pvalue)
+    found = [("p-value", pvalue.removeprefix("p ").removeprefix("= "))]
+    effect = f"{result.effect_size:.2g}{between(result.effect_interval)}"
+    found.append(("effect size", f"{effect} (0 none, 1 disjoint)"))
+    if result.margin is not None:
+        found.append(("MMD", f"{max(result.statistic, 0.0) ** 0.5:.3g}"))
+    squared = f"{result.statistic:.4g}{between(result.confidence_interval)}"
+    found.append(("MMD^2", squared))
     for name, rows, used in zip(
         samples,
         (result.n_x, result.n_y),

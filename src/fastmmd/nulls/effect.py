@@ -286,8 +286,24 @@ def effect_size(bins: BinGram, /, *, kernel: int = 0) -> float:
     1.0
     """
     mmd2, norm_x, norm_y = _unbiased_parts(bins, kernel)
-    within = 2.0 * max(1.0 - norm_x, 0.0) + 2.0 * max(1.0 - norm_y, 0.0)
-    return sqrt(mmd2 / (mmd2 + within)) if mmd2 > ROUNDING else 0.0
+    return effect_of(mmd2, max(1.0 - norm_x, 0.0) + max(1.0 - norm_y, 0.0))
+
+
+def effect_of(mmd2: float, spread: float, /) -> float:
+    """Return the effect size for a squared MMD and the spread within both samples."""
+    return sqrt(mmd2 / (mmd2 + 2.0 * spread)) if mmd2 > ROUNDING else 0.0
+
+
+def effect_interval(
+    bins: BinGram, ends: tuple[float, float], /, *, kernel: int = 0
+) -> tuple[float, float]:
+    """Return the effect sizes at the `ends` of an interval for the squared MMD.
+
+    The spread within the samples is known far better than the difference between them.
+    """
+    _, norm_x, norm_y = _unbiased_parts(bins, kernel)
+    spread = max(1.0 - norm_x, 0.0) + max(1.0 - norm_y, 0.0)
+    return effect_of(ends[0], spread), effect_of(ends[1], spread)
 
 
 def normalised_mmd2(bins: BinGram, /, *, kernel: int = 0) -> float:

@@ -106,22 +106,35 @@ def jackknife_error(gram: FloatArray, counts: IntArray, from_x: BoolArray, /) ->
     return float(np.sqrt(total))
 
 
+def group_spread(gram: FloatArray, counts: IntArray, from_x: BoolArray, /) -> float:
+    """Return the spread of rows within both samples, by pairs in different groups.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> group_spread(np.eye(4), np.ones(4, int), np.arange(4) < 2)
+    2.0
+    """
+    samples = np.stack([from_x, ~from_x]).astype(np.float64)
+    return float(np.sum(1.0 - _mean_within(gram, counts, samples)))
+
+
+def _mean_within(gram: FloatArray, counts: IntArray, who: FloatArray) -> FloatArray:
+    """Return the mean over pairs of rows in different groups of a sample."""
+    sizes = counts.astype(np.float64)
+    hollow = gram - np.diag(np.diagonal(gram))
+    sums = np.einsum("ij,ij->i", who @ hollow, who)
+    return np.asarray(sums / (np.square(who @ sizes) - who @ np.square(sizes)))
+
+
 def _statistics(grams: FloatArray, counts: IntArray, labels: FloatArray) -> FloatArray:
     """Return the statistics for rows of 0/1 labels of x."""
     others = 1.0 - labels
     sizes = counts.astype(np.float64)
-
-    def mean_within(matrix: FloatArray, who: FloatArray) -> FloatArray:
-        hollow = matrix - np.diag(np.diagonal(matrix))
-        sums = np.einsum("ij,ij->i", who @ hollow, who)
-        pairs = np.square(who @ sizes) - who @ np.square(sizes)
-        return np.asarray(sums / pairs)
-
     result = np.empty((len(labels), len(grams)))
     for j, gram in enumerate(grams):
         between = np.einsum("ij,ij->i", labels @ gram, others)
         between /= (labels @ sizes) * (others @ sizes)
-        result[:, j] = (
-            mean_within(gram, labels) + mean_within(gram, others) - 2.0 * between
-        )
+        within = sum(_mean_within(gram, counts, who) for who in (labels, others))
+        result[:, j] = within - 2.0 * between
     return result

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from math import sqrt
+from math import inf, sqrt
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from fastmmd.nulls._arrays import SMALLEST_PVALUE
 from fastmmd.nulls._special import gammaincc, gammainccinv, ndtr, ndtri
 from fastmmd.nulls.hollow import hollow_moments
+from fastmmd.nulls.rules import made_normal
 
 if TYPE_CHECKING:
     from fastmmd.nulls.bins import BinGram
@@ -121,3 +124,16 @@ def pearson_quantile(tail: float, skewness: float, /) -> float:
         return float(-ndtri(tail))
     shape = 4.0 / skewness**2
     return float((gammainccinv(shape, tail) - shape) / sqrt(shape))
+
+
+def normal_score(bins: BinGram, /, *, kernel: int = 0) -> float:
+    """Return the statistic in standard deviations of its null, with its skewness taken out.
+
+    By the transform of Wilson and Hilferty, as `combine` does with relabelled statistics.
+    Infinite for samples that are constant but different.
+    """
+    moments = hollow_moments(bins, kernel=kernel)
+    if moments.degenerate:
+        return inf if moments.floor < 1.0 else -inf
+    scores = np.array([[moments.statistic / sqrt(moments.variance)]])
+    return float(made_normal(scores, np.array([moments.skewness]))[0, 0])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import sqrt
+from dataclasses import dataclass, replace
+from math import floor, sqrt
 from typing import TYPE_CHECKING, final
 
 from fastmmd.nulls.effect import precision
 from fastmmd.nulls.hollow import cube_factor, hollow_moments, variance_factor
 from fastmmd.nulls.moments import pearson_quantile, pearson_tail
+from fastmmd.nulls.pvalues import smallest_pvalue
 
 if TYPE_CHECKING:
     from fastmmd.nulls.bins import BinGram
@@ -54,11 +55,35 @@ class Alternative:
             linear_skew=found.linear_skew * bins.pair_factor**2,
         )
 
+    def at(self, mmd2: float, /) -> Alternative:
+        """Return the same kind of difference, but of another size."""
+        share = mmd2 / self.mmd2 if self.mmd2 > 0.0 else 0.0
+        return replace(
+            self,
+            mmd2=mmd2,
+            linear_x=share * self.linear_x,
+            linear_y=share * self.linear_y,
+            linear_skew=share * self.linear_skew,
+        )
+
+    def pooled(self, n_x: int, n_y: int, /) -> tuple[float, float]:
+        r"""Return the traces of both samples together, which are what relabelling sees.
+
+        The difference adds to the spread. With :math:`p` the product of the samples' shares and :math:`\delta` the difference
+        of the mean embeddings the covariance is :math:`S + p \delta\delta'`.
+        """
+        p = n_x * n_y / (n_x + n_y) ** 2
+        along, m = 0.5 * (self.linear_x + self.linear_y), p * self.mmd2
+        return (
+            self.trace_square + 2.0 * p * along + m**2,
+            self.trace_cube + 3.0 * p * (self.linear_skew + m * along) + m**3,
+        )
+
 
 def power(
     alternative: Alternative, /, *, n_x: int, n_y: int, level: float = 0.05
 ) -> float:
-    """Return the probability that the test rejects.
+    """Return the probability that a test by relabelling rejects.
 
     Parameters
     ----------
@@ -72,13 +97,16 @@ def power(
     Returns
     -------
     float
-        The power; `level` if there is no difference.
+        The power; 0 where no relabelling could give so small a p-value, and otherwise
+        `level`, or the next below it that relabelling can attain, if there is no
+        difference.
 
     Notes
     -----
-    Pearson III curves for the statistic under the null (its critical value) and under the
-    alternative, where a normal part of variance ``4 (linear_x / n_x + linear_y / n_y)``
-    is added.
+    Pearson III curves for the statistic of relabelled rows (its critical value) and under
+    the alternative, where a normal part of variance ``4 (linear_x / n_x + linear_y / n_y)``
+    is added. Within 0.05 of simulated powers from 5 rows in each sample on, within 0.08 at
+    4 (``calibration/planning.py``).
 
     Examples
     --------
@@ -94,17 +122,32 @@ def power(
     if not 0.0 < level < 1.0:
         msg = f"`level` must lie strictly between 0 and 1; got {level!r}."
         raise ValueError(msg)
+    level = _attained(level, n_x, n_y)
+    if level == 0.0:
+        return 0.0
     scale = n_x * n_y / (n_x + n_y)
-    variance = 2.0 * alternative.trace_square * variance_factor(n_x, n_y)
-    third = 8.0 * alternative.trace_cube * cube_factor(n_x, n_y)
-    if variance <= 0.0:
-        return 1.0 if alternative.mmd2 > 0.0 else level
-    critical = pearson_quantile(level, third / variance**1.5) * sqrt(variance)
+    factors = variance_factor(n_x, n_y), cube_factor(n_x, n_y)
+    square, cube = alternative.pooled(n_x, n_y)
+    relabelled = 2.0 * square * factors[0]
+    if relabelled <= 0.0:
+        return level
+    skewness = 8.0 * cube * factors[1] / relabelled**1.5
+    critical = pearson_quantile(level, skewness) * sqrt(relabelled)
     linear = 4.0 * (alternative.linear_x / n_x + alternative.linear_y / n_y)
-    total = variance + scale**2 * linear
+    variance = 2.0 * alternative.trace_square * factors[0] + scale**2 * linear
     shift = critical - scale * alternative.mmd2
-    third += 24.0 * scale * alternative.linear_skew
-    return pearson_tail(shift / sqrt(total), third / total**1.5)
+    if variance <= 0.0:
+        return 1.0 if shift < 0.0 else 0.0
+    third = (
+        8.0 * alternative.trace_cube * factors[1] + 24.0 * scale * alternative.linear_skew
+    )
+    return pearson_tail(shift / sqrt(variance), third / variance**1.5)
+
+
+def _attained(level: float, n_x: int, n_y: int) -> float:
+    """Return the largest level not above `level` that relabelling so few rows can have."""
+    step = smallest_pvalue(n_x, n_y)
+    return floor(level / step * (1.0 + 1e-9)) * step
 
 
 def sample_size(

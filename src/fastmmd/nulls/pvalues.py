@@ -12,6 +12,14 @@ from fastmmd.nulls._arrays import ROUNDING, SMALLEST_PVALUE
 if TYPE_CHECKING:
     from fastmmd.nulls._arrays import FloatArray
 
+TAIL_LIMIT = 1e-10
+"""Tails are not told apart below this."""
+
+_EXPONENT_SHARE = 0.78
+"""Eigenvalues estimated from some hundred bins put the exponent of a tail wrong by up to a
+quarter, further the smaller the tail (``calibration/tails.py``). So ``p`` is below
+`TAIL_LIMIT` for certain where the estimate to this power is."""
+
 
 def permutation_pvalue(
     observed: float, null: FloatArray, /, *, scale: float = 1.0, complete: bool = False
@@ -68,3 +76,34 @@ def smallest_pvalue(n_x: int, n_y: int, /) -> float:
     log_ways = math.lgamma(n_x + n_y + 1) - math.lgamma(n_x + 1) - math.lgamma(n_y + 1)
     swapped = 2.0 if n_x == n_y else 1.0
     return min(max(swapped * math.exp(-log_ways), SMALLEST_PVALUE), 1.0)
+
+
+def resolved_tail(estimate: float, /) -> float:
+    """Return an estimate of a small p-value, or `TAIL_LIMIT` if it is below that for certain.
+
+    Examples
+    --------
+    >>> resolved_tail(1e-6), resolved_tail(1e-90)
+    (1e-06, 1e-10)
+    """
+    if estimate**_EXPONENT_SHARE <= TAIL_LIMIT:
+        return TAIL_LIMIT
+    return max(estimate, math.nextafter(TAIL_LIMIT, 1.0))
+
+
+def pvalue_words(pvalue: float, tail: float | None = None, /) -> str:
+    """Return a p-value as a text gives it, with an estimate of its size if it is a limit.
+
+    Examples
+    --------
+    >>> pvalue_words(0.0341), pvalue_words(0.001, 3e-7), pvalue_words(0.001, 1e-10)
+    ('p = 0.0341', 'p = 0.001, about 3e-07', 'p = 0.001, below 1e-10')
+    >>> pvalue_words(1e-44)
+    'p < 1e-10'
+    """
+    if pvalue < TAIL_LIMIT:
+        return f"p < {TAIL_LIMIT:.0e}"
+    text = f"p = {pvalue:.4g}"
+    if tail is None:
+        return text
+    return f"{text}, {'about' if tail > TAIL_LIMIT else 'below'} {tail:.0e}"

@@ -256,11 +256,18 @@ def _log_sum_exp(values: FloatArray) -> FloatArray:
 def normal_scores(scores: FloatArray, counted: FloatArray, /) -> FloatArray:
     """Return standardised scores with the skewness of each kernel taken out.
 
-    By the transform of Wilson and Hilferty, exact to high order for gamma variables, with
-    the skewness of the `counted` rows. Increasing, and the same for every row, so that it
-    changes no kernel's own p-value and no level.
+    With the skewness of the `counted` rows; the same for every row, so that it changes no
+    kernel's own p-value and no level.
     """
-    skewness = np.maximum(np.mean(counted**3, axis=0), _NEARLY_SYMMETRIC)
-    shape = 4.0 / np.square(skewness)
+    return made_normal(scores, np.mean(counted**3, axis=0))
+
+
+def made_normal(scores: FloatArray, skewness: FloatArray, /) -> FloatArray:
+    """Return scores of these skewnesses, one a column, as nearly normal ones.
+
+    By the transform of Wilson and Hilferty: increasing, and exact to high order for gamma
+    variables.
+    """
+    shape = 4.0 / np.square(np.maximum(skewness, _NEARLY_SYMMETRIC))
     gamma = np.maximum(1.0 + scores / np.sqrt(shape), _SMALLEST_SHARE)
     return np.asarray((np.cbrt(gamma) - 1.0 + 1.0 / (9.0 * shape)) * 3.0 * np.sqrt(shape))
